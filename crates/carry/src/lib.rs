@@ -1,0 +1,2 @@
+//! Plans to carriers and back.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! CloudFormation templates, both ways.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Coded, located, secret-safe findings.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! What each version of kubelet knows: fields and flags.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! The Bringup document in, one Cluster out.
+#![forbid(unsafe_code)]
