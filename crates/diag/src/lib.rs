@@ -1,2 +1,22 @@
-//! Coded, located, secret-safe findings.
+//! Coded, located, secret-safe findings, and how people and machines read them.
+//!
+//! Every crate that can find fault with an input says so with a [`Finding`]. A finding has a stable [`Code`],
+//! a [`Severity`], usually a [`Place`], a message that says what is wrong and a hint that says what to write
+//! instead. Findings are collected, never thrown: a run reports all of them at once.
 #![forbid(unsafe_code)]
+
+mod code;
+mod finding;
+mod json;
+mod mask;
+mod sarif;
+mod similar;
+mod text;
+
+pub use code::Code;
+pub use finding::{Finding, Findings, Place, Position, Severity, Span};
+pub use json::{FindingRecord, to_json};
+pub use mask::masked_line;
+pub use sarif::to_sarif;
+pub use similar::closest;
+pub use text::{Colour, Sources, to_text};

@@ -1,0 +1,243 @@
+//! From text to located trees, within limits.
+
+use std::collections::BTreeMap;
+
+use bringup_diag::{Position, Span};
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
+
+use crate::{Content, Entry, Limits, Node, Scalar, Style};
+
+/// Why a text is not YAML, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyntaxFault {
+    /// What is wrong.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl SyntaxFault {
+    fn new(message: impl Into<String>, span: Span) -> Self {
+        Self { message: message.into(), span, hint: None }
+    }
+}
+
+/// All documents of a stream. Empty documents (only comments) are left out.
+pub fn parse(text: &str, limits: Limits) -> Result<Vec<Node>, SyntaxFault> {
+    if text.len() > limits.bytes {
+        let message = format!("the input has {} bytes; at most {} are read", text.len(), limits.bytes);
+        return Err(SyntaxFault::new(message, Span::point(1, 1)));
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    Builder::new(limits).run(text)
+}
+
+/// The only document of a stream; `None` if there is none.
+pub fn parse_one(text: &str, limits: Limits) -> Result<Option<Node>, SyntaxFault> {
+    let mut documents = parse(text, limits)?;
+    if let Some(second) = documents.get(1) {
+        return Err(SyntaxFault::new("a second document starts here; one was expected", second.span));
+    }
+    Ok(documents.pop())
+}
+
+/// What is open while events arrive.
+enum Frame {
+    List { items: Vec<Node>, start: Position, anchor: usize, tag: Option<String> },
+    Map { entries: Vec<Entry>, key: Option<Key>, start: Position, anchor: usize, tag: Option<String> },
+}
+
+struct Key {
+    text: String,
+    style: Style,
+    span: Span,
+}
+
+struct Builder {
+    limits: Limits,
+    nodes: usize,
+    stack: Vec<Frame>,
+    anchors: BTreeMap<usize, (Node, usize)>,
+    documents: Vec<Node>,
+}
+
+impl Builder {
+    fn new(limits: Limits) -> Self {
+        Self { limits, nodes: 0, stack: Vec::new(), anchors: BTreeMap::new(), documents: Vec::new() }
+    }
+
+    fn run(mut self, text: &str) -> Result<Vec<Node>, SyntaxFault> {
+        for event in Parser::new_from_str(text) {
+            let (event, span) = event.map_err(|fault| syntax_fault(&fault, text))?;
+            let span = Span { start: position(span.start), end: position(span.end) };
+            self.take(event, span)?;
+        }
+        Ok(self.documents)
+    }
+
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), SyntaxFault> {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let style = match style {
+                    ScalarStyle::Plain => Style::Plain,
+                    ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Style::Quoted,
+                    ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
+                };
+                let content = Content::Scalar(Scalar { text: text.into_owned(), style });
+                let node = Node { content, span, tag: tag.as_deref().map(tag_text) };
+                self.count(1, span)?;
+                self.remember(anchor, &node, 1);
+                self.place(node);
+            }
+            Event::SequenceStart(anchor, tag) => {
+                self.descend(span)?;
+                let tag = tag.as_deref().map(tag_text);
+                self.stack.push(Frame::List { items: Vec::new(), start: span.start, anchor, tag });
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.descend(span)?;
+                let tag = tag.as_deref().map(tag_text);
+                self.stack.push(Frame::Map {
+                    entries: Vec::new(),
+                    key: None,
+                    start: span.start,
+                    anchor,
+                    tag,
+                });
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(span),
+            Event::Alias(anchor) => {
+                let Some((node, size)) = self.anchors.get(&anchor).cloned() else {
+                    return Err(SyntaxFault::new("this alias stands inside its own anchor", span));
+                };
+                self.count(size, span)?;
+                self.place(Node { span, ..node });
+            }
+            Event::DocumentEnd => self.anchors.clear(),
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) => {}
+        }
+        Ok(())
+    }
+
+    fn descend(&mut self, span: Span) -> Result<(), SyntaxFault> {
+        self.count(1, span)?;
+        if self.stack.len() >= self.limits.depth {
+            let message = format!("nested deeper than {} levels", self.limits.depth);
+            return Err(SyntaxFault::new(message, span));
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, more: usize, span: Span) -> Result<(), SyntaxFault> {
+        self.nodes = self.nodes.saturating_add(more);
+        if self.nodes > self.limits.nodes {
+            let message = format!("more than {} values once aliases are expanded", self.limits.nodes);
+            return Err(SyntaxFault {
+                hint: Some("write repeated parts out, or use fewer aliases".to_owned()),
+                ..SyntaxFault::new(message, span)
+            });
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, anchor: usize, node: &Node, size: usize) {
+        if anchor > 0 {
+            self.anchors.insert(anchor, (node.clone(), size));
+        }
+    }
+
+    fn close(&mut self, span: Span) {
+        let (content, start, anchor, tag) = match self.stack.pop() {
+            Some(Frame::List { items, start, anchor, tag }) => (Content::List(items), start, anchor, tag),
+            Some(Frame::Map { entries, start, anchor, tag, .. }) => {
+                (Content::Map(entries), start, anchor, tag)
+            }
+            None => return,
+        };
+        // A block collection's end is reported where the next token starts; its own last value ends earlier.
+        let end = last_end(&content).filter(|_| span.start == span.end).unwrap_or(span.end).max(start);
+        let node = Node { content, span: Span { start, end }, tag };
+        if anchor > 0 {
+            let size = size_of(&node);
+            self.remember(anchor, &node, size);
+        }
+        self.place(node);
+    }
+
+    fn place(&mut self, node: Node) {
+        match self.stack.last_mut() {
+            Some(Frame::List { items, .. }) => items.push(node),
+            Some(Frame::Map { entries, key, .. }) => match key.take() {
+                None => *key = Some(key_of(&node)),
+                Some(Key { text, style, span }) => {
+                    entries.push(Entry { key: text, key_style: style, key_span: span, value: node });
+                }
+            },
+            None => {
+                if !is_empty_document(&node) {
+                    self.documents.push(node);
+                }
+            }
+        }
+    }
+}
+
+fn is_empty_document(node: &Node) -> bool {
+    matches!(&node.content, Content::Scalar(scalar) if scalar.text.is_empty() && scalar.style == Style::Plain)
+}
+
+fn key_of(node: &Node) -> Key {
+    match &node.content {
+        Content::Scalar(scalar) => Key { text: scalar.text.clone(), style: scalar.style, span: node.span },
+        Content::List(_) | Content::Map(_) => {
+            let text = format!("[{}:{}]", node.span.start.line, node.span.start.column);
+            Key { text, style: Style::Plain, span: node.span }
+        }
+    }
+}
+
+fn size_of(node: &Node) -> usize {
+    1 + match &node.content {
+        Content::Scalar(_) => 0,
+        Content::List(items) => items.iter().map(size_of).sum::<usize>(),
+        Content::Map(entries) => entries.iter().map(|entry| size_of(&entry.value)).sum(),
+    }
+}
+
+fn last_end(content: &Content) -> Option<Position> {
+    match content {
+        Content::Scalar(_) => None,
+        Content::List(items) => items.last().map(|item| item.span.end),
+        Content::Map(entries) => entries.last().map(|entry| entry.value.span.end.max(entry.key_span.end)),
+    }
+}
+
+fn tag_text(tag: &Tag) -> String {
+    let handle = if tag.handle == "tag:yaml.org,2002:" { "!!" } else { &tag.handle };
+    format!("{handle}{}", tag.suffix)
+}
+
+fn position(marker: Marker) -> Position {
+    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Position { line: number(marker.line().max(1)), column: number(marker.col()).saturating_add(1) }
+}
+
+/// The parser notices a tab in the indentation only at the token before or after it: point at the tab itself.
+fn syntax_fault(fault: &saphyr_parser::ScanError, text: &str) -> SyntaxFault {
+    let at = position(*fault.marker());
+    let first = usize::try_from(at.line).unwrap_or(1).saturating_sub(1);
+    for (number, line) in text.lines().enumerate().skip(first).take(2) {
+        let indent = line.chars().take_while(|letter| letter.is_whitespace());
+        if let Some(column) = indent.enumerate().find(|(_, letter)| *letter == '\t').map(|(column, _)| column)
+        {
+            let number_of = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).saturating_add(1);
+            let start = Position { line: number_of(number), column: number_of(column) };
+            let span = Span { start, end: Position { column: start.column.saturating_add(1), ..start } };
+            let hint = Some("YAML indents with spaces only; replace the tab".to_owned());
+            return SyntaxFault { message: "a tab in the indentation".to_owned(), span, hint };
+        }
+    }
+    SyntaxFault::new(fault.info(), Span { start: at, end: at })
+}
