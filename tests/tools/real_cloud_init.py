@@ -34,12 +34,15 @@ INNER = sandbox.HERE / "inside/cloud_init.py"
 
 
 def without_base64(data):
-    """`data` as the instance sees it: the cloud's API takes user-data in base64 and hands out the bytes."""
-    packed = b"".join(data.split())
+    """`data` as the instance sees it: the cloud's API takes user-data in base64 and hands out the bytes.
+
+    Short plain words are base64 too, so what comes out has to look like user-data.
+    """
     try:
-        return base64.b64decode(packed, validate=True) if packed else data
+        plain = base64.b64decode(b"".join(data.split()), validate=True)
     except binascii.Error:
         return data
+    return plain if plain.startswith((b"#", b"\x1f\x8b", b"Content-", b"content-", b"MIME-", b"mime-")) else data
 
 
 def baseline(root):

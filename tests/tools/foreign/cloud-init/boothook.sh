@@ -1,0 +1,3 @@
+#cloud-boothook
+#!/bin/sh
+echo alone
