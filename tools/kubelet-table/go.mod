@@ -1,0 +1,3 @@
+module bringup.dev/tools/kubelet-table
+
+go 1.24
