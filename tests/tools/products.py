@@ -1,0 +1,81 @@
+"""What the suite examines: the output of `bringup build` for every example, and answers of `bringup inspect`."""
+
+import difflib
+import json
+import pathlib
+import subprocess
+
+import sandbox
+
+TOP = sandbox.HERE.parent.parent
+BRINGUP = TOP / "target/debug/bringup"
+FOREIGN = sandbox.HERE / "foreign"
+
+
+class Differs(Exception):
+    """Two sides that should say the same do not."""
+
+
+class Skipped(Exception):
+    """The check cannot run here, for a reason that ./test allows."""
+
+
+def bringup(*arguments, good=(0,), deadline=60, given=None):
+    """Runs the command line; returns standard output as bytes."""
+    done = subprocess.run(
+        [BRINGUP, *arguments], input=given, capture_output=True, timeout=deadline, cwd=TOP, env={"NO_COLOR": "1"}
+    )
+    if done.returncode not in good:
+        said = done.stderr.decode(errors="replace").splitlines()[-20:]
+        raise sandbox.ToolFailed("\n".join([f"bringup {' '.join(map(str, arguments))}: exit {done.returncode}", *said]))
+    return done.stdout
+
+
+def inspect(path):
+    """`bringup inspect --output json` of a file, decoded."""
+    return json.loads(bringup("inspect", path, "--output", "json"))
+
+
+def same(ours, theirs, what):
+    """Raises with a unified diff unless both sides are equal as JSON."""
+    if ours == theirs:
+        return
+    sides = [json.dumps(side, indent=1, sort_keys=True, ensure_ascii=False).splitlines() for side in (theirs, ours)]
+    changes = list(difflib.unified_diff(*sides, "the real tool", "bringup", lineterm="", n=4))
+    raise Differs("\n".join([f"{what} differ", *changes[:60]]))
+
+
+class Products:
+    """The examples, rendered once into a directory that goes away with the suite."""
+
+    def __init__(self, scratch):
+        self.scratch = scratch
+        self.failures = []
+        for document in sorted(TOP.glob("examples/*/cluster.yaml")):
+            out = scratch / document.parent.name
+            try:
+                # 1 says that a group is over its budget; the output is complete all the same.
+                bringup("build", document, "-o", out, good=(0, 1), deadline=120)
+            except (sandbox.ToolFailed, OSError) as reason:
+                self.failures.append(str(reason))
+
+    def built(self):
+        """A case of its own: every example builds, and there are some."""
+        if self.failures:
+            raise Differs("\n".join(self.failures))
+        if not self.files("plan.json"):
+            raise Differs("no example was built")
+
+    def files(self, *patterns):
+        """(name, path) of every output whose file name matches one of `patterns`, in order."""
+        found = {path for pattern in patterns for path in self.scratch.glob(f"*/*/*/{pattern}")}
+        return [(str(path.relative_to(self.scratch)), path) for path in sorted(found)]
+
+    def plans(self):
+        """(name, plan) of every node group."""
+        return [(str(pathlib.Path(name).parent), json.loads(path.read_bytes())) for name, path in self.files("plan.json")]
+
+
+def foreign(folder):
+    """(name, path) of every input in a folder of foreign/."""
+    return [(f"foreign/{folder}/{path.name}", path) for path in sorted((FOREIGN / folder).iterdir())]
