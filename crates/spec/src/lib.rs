@@ -1,2 +1,17 @@
-//! The Bringup document in, one Cluster out.
+//! The Bringup document in, one [`Cluster`] out, with source positions.
+//!
+//! [`read`] takes the text of a file and gives its documents, or the findings that say why not. Every type of the
+//! document is declared once, with [`decode::Decode`] and its JSON Schema from the same declaration. A [`Document`] keeps
+//! the located tree beside the values, so that later stages can point at the line that caused what they found:
+//! see [`Document::place`].
 #![forbid(unsafe_code)]
+
+pub mod codes;
+pub mod decode;
+mod document;
+mod read;
+mod value;
+
+pub use document::*;
+pub use read::{Document, Read, json_schema, read};
+pub use value::*;

@@ -1,0 +1,69 @@
+//! The bytes of a plan.
+
+use sha2::{Digest as _, Sha256};
+
+use crate::{FORMAT, Plan};
+
+/// Why bytes are no plan that this program can run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanFault {
+    /// Not JSON, or not of this shape.
+    Malformed(String),
+    /// A format that this program does not know.
+    Format {
+        /// The plan's.
+        found: u32,
+        /// The newest that this program knows.
+        known: u32,
+    },
+}
+
+impl std::fmt::Display for PlanFault {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Malformed(why) => write!(formatter, "this is no plan: {why}"),
+            Self::Format { found, known } => {
+                write!(formatter, "the plan has format {found}; this program knows formats up to {known}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PlanFault {}
+
+impl Plan {
+    /// The canonical form: JSON without white space, keys sorted at every level, LF at the end.
+    pub fn to_json(&self) -> String {
+        // Through a value, whose maps are sorted: the order of declaration in the source must not matter.
+        let value = serde_json::to_value(self).unwrap_or_default();
+        format!("{value}\n")
+    }
+
+    /// The digest of the canonical form: SHA-256 in hex.
+    pub fn digest(&self) -> String {
+        sha256_hex(self.to_json().as_bytes())
+    }
+
+    /// Reads a plan back.
+    pub fn from_json(bytes: &[u8]) -> Result<Self, PlanFault> {
+        #[derive(serde::Deserialize)]
+        struct Head {
+            format: u32,
+        }
+        let malformed = |fault: serde_json::Error| PlanFault::Malformed(fault.to_string());
+        let head: Head = serde_json::from_slice(bytes).map_err(malformed)?;
+        if head.format > FORMAT {
+            return Err(PlanFault::Format { found: head.format, known: FORMAT });
+        }
+        serde_json::from_slice(bytes).map_err(malformed)
+    }
+}
+
+/// SHA-256 in lower-case hex.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}

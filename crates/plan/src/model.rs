@@ -1,0 +1,348 @@
+//! What one kind of node will do, as data.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bringup_spec::{
+    Architecture, Fact, Flavour, NodeNamePolicy, OnFailure, OsFamily, Phase, Platform, Role, SecretSource,
+    SignalKind, Text, Unpack,
+};
+use serde::{Deserialize, Serialize};
+
+/// The version of the plan's format. An agent that is too old for a plan refuses it, naming both.
+pub const FORMAT: u32 = 1;
+
+/// What one kind of node will do: steps in order, units, and every value that can be known before boot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Plan {
+    /// The version of this format.
+    pub format: u32,
+    /// The cluster's name.
+    pub cluster: String,
+    /// The node group's name.
+    pub group: String,
+    /// Whose names and files the node keeps.
+    pub flavour: Flavour,
+    /// The version of Kubernetes.
+    pub kubernetes: String,
+    /// Where the machine runs.
+    pub platform: Platform,
+    /// The family of its operating system.
+    pub os: OsFamily,
+    /// The version of the operating system, where it is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub os_version: Option<String>,
+    /// Its processor.
+    pub architecture: Architecture,
+    /// What it is for.
+    pub role: Role,
+    /// Whether this node starts the cluster; absent means no.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<Election>,
+    /// Where its name comes from.
+    pub node_name: NodeNamePolicy,
+    /// How many pods it takes.
+    pub max_pods: PodLimit,
+    /// The facts that the node must learn, derived ones included.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub facts: BTreeSet<Fact>,
+    /// Variables for every program that the agent starts and every fetch: the proxy.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+    /// Certificate authorities that every fetch trusts beside the system's own, PEM.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub certificate_authorities: Vec<String>,
+    /// Units: ours, which the carrier places, and the operator's.
+    pub units: Vec<Unit>,
+    /// Everything else, in the order in which it is done.
+    pub steps: Vec<Step>,
+    /// Assertions on order that this node must satisfy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<String>,
+}
+
+/// Which node starts the cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Election {
+    /// Every node with this plan.
+    Always,
+    /// The node of which the fact has this value.
+    When {
+        /// The fact.
+        fact: Fact,
+        /// Its value.
+        equals: String,
+    },
+}
+
+/// How many pods a node takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PodLimit {
+    /// So many, whatever the instance.
+    Fixed(u32),
+    /// Worked out on the node from its instance type.
+    Interfaces {
+        /// The CNI hands out prefixes.
+        prefix_delegation: bool,
+        /// The first interface serves no pods.
+        custom_networking: bool,
+        /// At most so many.
+        cap: Option<u32>,
+    },
+}
+
+/// A systemd unit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Unit {
+    /// Its full name.
+    pub name: String,
+    /// The unit file, if the plan brings it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// Whether it starts at boot: yes, no, or as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// Whether it must never start.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mask: bool,
+    /// Drop-ins by file name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub drop_ins: BTreeMap<String, String>,
+    /// Who puts it in place.
+    pub placed_by: PlacedBy,
+}
+
+/// Who puts a unit in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlacedBy {
+    /// The carrier, before anything of ours runs.
+    Carrier,
+    /// The agent, in the phase `configure` (an Ignition carrier places it itself).
+    Agent,
+}
+
+/// One thing that the node does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Step {
+    /// Its name, unique in the plan. Stable: it is in journals on disks.
+    pub name: String,
+    /// The phase that it belongs to.
+    pub phase: Phase,
+    /// What is done.
+    pub action: Action,
+    /// How failures are met, where it differs from the agent's own way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Policy>,
+    /// Whether it is done on every boot, rather than once for the same input.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub every_boot: bool,
+    /// Whether only the node that starts the cluster does it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub elected_only: bool,
+}
+
+/// How failures of a step are met.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Policy {
+    /// How long one attempt may take.
+    pub timeout_ms: u64,
+    /// How many attempts.
+    pub attempts: u32,
+    /// The wait before the second attempt; it doubles each time.
+    pub backoff_ms: u64,
+    /// What happens when the last attempt has failed.
+    pub on_failure: OnFailure,
+}
+
+/// What a step does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "do", deny_unknown_fields)]
+pub enum Action {
+    /// Learns the facts.
+    LearnFacts,
+    /// Writes a file.
+    WriteFile {
+        /// Where.
+        path: String,
+        /// Permissions, four octal digits.
+        mode: String,
+        /// `user:group`.
+        owner: String,
+        /// What.
+        content: Content,
+    },
+    /// Makes a directory.
+    MakeDirectory {
+        /// Where.
+        path: String,
+        /// Permissions, four octal digits.
+        mode: String,
+        /// `user:group`.
+        owner: String,
+    },
+    /// Makes a symbolic link.
+    MakeLink {
+        /// Where it stands.
+        path: String,
+        /// What it points to.
+        target: String,
+    },
+    /// Fetches something and checks its digest before anyone can see it.
+    Fetch {
+        /// Mirrors, tried in this order.
+        urls: Vec<String>,
+        /// The digest of what is fetched.
+        sha256: String,
+        /// Where it goes.
+        path: String,
+        /// Permissions, four octal digits.
+        mode: String,
+        /// `user:group`.
+        owner: String,
+        /// Whether to unpack it into `path`.
+        unpack: Unpack,
+    },
+    /// Sees to it that a piece of software is there.
+    Install {
+        /// `kubelet`, `kubeadm`, `containerd`, `docker`, `cni`.
+        software: String,
+        /// The version to expect or install; a prefix of what the software says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
+        /// Where it comes from.
+        source: InstallSource,
+    },
+    /// Loads kernel modules, now and at every boot.
+    LoadModules {
+        /// Their names.
+        modules: Vec<String>,
+    },
+    /// Sets kernel settings, now and at every boot.
+    SetSysctls {
+        /// By name.
+        settings: BTreeMap<String, String>,
+    },
+    /// Sets arguments of the kernel's command line.
+    SetKernelArguments {
+        /// In order.
+        arguments: Vec<String>,
+    },
+    /// Sees to swap.
+    SetSwap {
+        /// `off`, `keep` or `file`.
+        policy: bringup_spec::SwapPolicy,
+        /// The size of the swap file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        size_mib: Option<u32>,
+        /// Its path.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+    },
+    /// Updates the operating system.
+    UpdateOs {
+        /// Packages to hold back.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hold: Vec<String>,
+    },
+    /// Reboots.
+    Reboot {
+        /// Even if nothing needs it.
+        always: bool,
+    },
+    /// Runs a program of the operator's.
+    Run {
+        /// The program and its arguments; never seen by a shell.
+        command: Vec<Text>,
+        /// Variables of its environment.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        environment: BTreeMap<String, Text>,
+        /// The working directory.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        directory: Option<String>,
+        /// Paths that must exist before it starts.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        wait_for: Vec<String>,
+        /// The lifecycle point, if this is a hook.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hook: Option<bringup_spec::HookPoint>,
+    },
+    /// Puts the operator's units in place, reloads and enables.
+    PlaceUnits,
+    /// Opens the gate.
+    OpenGate {
+        /// Variables that kubelet's unit reads from the gate file.
+        environment: BTreeMap<String, Text>,
+    },
+    /// Starts kubelet and sees it healthy.
+    StartKubelet {
+        /// Its health endpoint.
+        health: String,
+    },
+    /// Waits until the node object exists.
+    AwaitRegistration {
+        /// Credentials to ask with.
+        kubeconfig: String,
+    },
+    /// Tells somebody how it ended.
+    Signal {
+        /// The way.
+        kind: SignalKind,
+        /// The stack, the group or the hook, by what the kind needs.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        target: BTreeMap<String, Text>,
+        /// The bearer token of a POST.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        token: Option<SecretSource>,
+    },
+    /// Writes the result files.
+    Report,
+}
+
+/// Where a piece of software comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "from", deny_unknown_fields)]
+pub enum InstallSource {
+    /// The image has it.
+    Image,
+    /// A package of the operating system.
+    Package {
+        /// Its name.
+        package: String,
+    },
+    /// A system extension.
+    Extension {
+        /// Mirrors.
+        urls: Vec<String>,
+        /// The digest.
+        sha256: String,
+        /// Where it goes.
+        path: String,
+    },
+    /// A download.
+    Url {
+        /// Mirrors.
+        urls: Vec<String>,
+        /// The digest.
+        sha256: String,
+        /// Where it goes.
+        path: String,
+    },
+}
+
+/// What is in a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Content {
+    /// Text, with placeholders where only the node knows.
+    Text(Text),
+    /// Bytes that are no text, in base64.
+    Base64(String),
+    /// A secret that the node resolves.
+    Secret(SecretSource),
+}

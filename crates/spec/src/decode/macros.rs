@@ -1,0 +1,110 @@
+//! One declaration gives the type, its decoder and its schema, so that the three cannot drift apart.
+
+/// Declares a mapping with known keys.
+///
+/// `"key" => field: Type,` and, for a value that has a default, `"key" => field: Type = default,`.
+macro_rules! record {
+    ($(#[doc = $about:literal])+ $what:literal pub struct $name:ident { $($(#[doc = $field_about:literal])+ $key:literal => $field:ident: $type:ty $(= $default:expr)?,)* }) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name {
+            $($(#[doc = $field_about])+ pub $field: $type,)*
+        }
+
+        impl $crate::decode::Decode for $name {
+            fn decode(node: &bringup_yaml::Node, reader: &mut $crate::decode::Reader) -> Option<Self> {
+                let entries = reader.entries(node, $what, &[$($key),*])?;
+                $(let $field = $crate::decode::record!(@field reader, node, entries, $key, $what, $type $(, $default)?);)*
+                Some(Self { $($field: $field?,)* })
+            }
+
+            fn schema(schemas: &mut $crate::decode::Schemas) -> serde_json::Value {
+                schemas.named(stringify!($name), |schemas| {
+                    let mut properties = serde_json::Map::new();
+                    #[allow(unused_mut, reason = "a record may have no mandatory key")]
+                    let mut required: Vec<&str> = Vec::new();
+                    $({
+                        let mut schema = <$type as $crate::decode::Decode>::schema(schemas);
+                        if let Some(schema) = schema.as_object_mut() {
+                            schema.insert("description".to_owned(), concat!($($field_about, "\n"),+).trim().into());
+                        }
+                        properties.insert($key.to_owned(), schema);
+                        $crate::decode::record!(@required required, $key, $type $(, $default)?);
+                    })*
+                    serde_json::json!({
+                        "type": "object",
+                        "description": concat!($($about, "\n"),+).trim(),
+                        "additionalProperties": false,
+                        "properties": properties,
+                        "required": required,
+                    })
+                })
+            }
+        }
+    };
+    (@field $reader:ident, $node:ident, $entries:ident, $key:literal, $what:literal, $type:ty) => {
+        $reader.field::<$type>($node, $entries, $key, $what)
+    };
+    (@field $reader:ident, $node:ident, $entries:ident, $key:literal, $what:literal, $type:ty, $default:expr) => {
+        if $entries.iter().any(|entry| entry.key == $key) { $reader.field::<$type>($node, $entries, $key, $what) } else { Some($default) }
+    };
+    (@required $required:ident, $key:literal, $type:ty) => {
+        if <$type as $crate::decode::Decode>::absent().is_none() {
+            $required.push($key);
+        }
+    };
+    (@required $required:ident, $key:literal, $type:ty, $default:expr) => {};
+}
+
+/// Declares a choice between words.
+macro_rules! choices {
+    ($(#[doc = $about:literal])+ $what:literal pub enum $name:ident { $($(#[doc = $word_about:literal])+ $variant:ident = $word:literal,)* }) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+        pub enum $name {
+            $($(#[doc = $word_about])+ #[serde(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            /// Every choice, in the order of declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The word that a document uses.
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(self.word())
+            }
+        }
+
+        impl $crate::decode::Decode for $name {
+            fn decode(node: &bringup_yaml::Node, reader: &mut $crate::decode::Reader) -> Option<Self> {
+                const WORDS: &[&str] = &[$($word),*];
+                let text = node.text().unwrap_or_default();
+                match text {
+                    $($word => Some(Self::$variant),)*
+                    _ => {
+                        let hint = match bringup_diag::closest(text, WORDS.iter().copied()) {
+                            Some(near) => format!("did you mean `{near}`?"),
+                            None => format!("write one of {}", $crate::decode::known_fields(WORDS)),
+                        };
+                        reader.fault($crate::codes::WRONG_VALUE, node.span, format!("`{text}` is no {}", $what), hint)
+                    }
+                }
+            }
+
+            fn schema(schemas: &mut $crate::decode::Schemas) -> serde_json::Value {
+                schemas.named(stringify!($name), |_| serde_json::json!({
+                    "description": concat!($($about, "\n"),+).trim(),
+                    "enum": [$($word),*],
+                }))
+            }
+        }
+    };
+}
+
+pub(crate) use {choices, record};

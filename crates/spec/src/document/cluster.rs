@@ -1,0 +1,85 @@
+//! The document as a whole.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Api, Asset, Aws, File, Hook, Join, Kubernetes, Machine, Network, NodeGroup, Proxy, TrustedAuthority,
+};
+use crate::Name;
+use crate::decode::{choices, record};
+
+record! {
+    /// The nodes of a cluster.
+    "the document" pub struct Cluster {
+        /// The version of the format: `bringup.dev/v1alpha1`.
+        "apiVersion" => api_version: String,
+        /// The kind of the document: `Cluster`.
+        "kind" => kind: String,
+        /// Its name and what others hang on it.
+        "metadata" => metadata: Metadata,
+        /// What the nodes are.
+        "spec" => spec: ClusterSpec,
+    }
+}
+
+record! {
+    /// The name of a cluster and what others hang on it.
+    "`metadata`" pub struct Metadata {
+        /// The cluster's name.
+        "name" => name: Name,
+        /// Labels of the cluster object; hooks of cluster scope get them as parameters.
+        "labels" => labels: BTreeMap<String, String>,
+        /// Annotations of the cluster object; hooks of cluster scope get them as parameters.
+        "annotations" => annotations: BTreeMap<String, String>,
+    }
+}
+
+record! {
+    /// What the nodes of a cluster are.
+    "`spec`" pub struct ClusterSpec {
+        /// Whose names and files the nodes keep.
+        "flavour" => flavour: Flavour = Flavour::Bringup,
+        /// Kubernetes itself.
+        "kubernetes" => kubernetes: Kubernetes,
+        /// How to reach the API server.
+        "api" => api: Option<Api>,
+        /// DNS, service and pod ranges.
+        "network" => network: Network = Network::default(),
+        /// How a node gets its credentials.
+        "join" => join: Join,
+        /// What is common to all node groups on AWS.
+        "aws" => aws: Option<Aws>,
+        /// The proxy for the agent, the runtime and kubelet.
+        "proxy" => proxy: Option<Proxy>,
+        /// Certificate authorities that every fetch, the runtime and the system trust.
+        "certificateAuthorities" => certificate_authorities: Vec<TrustedAuthority>,
+        /// Downloads that every node needs.
+        "assets" => assets: Vec<Asset>,
+        /// Files that every node needs.
+        "files" => files: Vec<File>,
+        /// Programs that run at points of the life of the cluster or of each node.
+        "hooks" => hooks: Vec<Hook>,
+        /// Assertions on order that every node must satisfy, such as `drivers.service before kubelet.service`.
+        "order" => order: Vec<String>,
+        /// The kinds of node.
+        "nodeGroups" => node_groups: Vec<NodeGroup>,
+        /// Machines that are reached over SSH.
+        "machines" => machines: Vec<Machine>,
+    }
+}
+
+choices! {
+    /// Whose names and files the nodes keep, for people who come from another system.
+    "flavour" pub enum Flavour {
+        /// Our own names.
+        Bringup = "bringup",
+        /// Files under `/etc/eksctl`.
+        Eksctl = "eksctl",
+        /// The agent's unit answers to `kops-configuration.service`.
+        Kops = "kops",
+        /// `k8s-node-bootstrap.service`, `kubelet.env`, `bootkube` and `tectonic`.
+        Tectonic = "tectonic",
+        /// Paths of the EKS images: `/etc/kubernetes/kubelet`, `/etc/eks`.
+        Eks = "eks",
+    }
+}

@@ -1,0 +1,308 @@
+//! A kind of node.
+
+use std::collections::BTreeMap;
+
+use bringup_yaml::Node;
+use serde_json::json;
+
+use super::{
+    Agent, Asset, Directory, File, Hook, ImageCredentialProvider, Kubelet, Launch, Link, MaxPods, OsUpdate,
+    Part, Reboot, Runtime, Scaling, Signal, Software, Stage, Step, Swap, Taint, Unit,
+};
+use crate::codes;
+use crate::decode::{Decode, Reader, Schemas, choices, record};
+use crate::{Fact, Name, Text};
+
+record! {
+    /// A kind of node: machines that get the same plan.
+    "a node group" pub struct NodeGroup {
+        /// Its name, unique in the cluster.
+        "name" => name: Name,
+        /// Where the machines run.
+        "platform" => platform: Platform = Platform::Generic,
+        /// The operating system, `ubuntu` or `{family: ubuntu, version: "24.04"}`.
+        "os" => os: Os,
+        /// The processor.
+        "architecture" => architecture: Architecture = Architecture::X86_64,
+        /// What the nodes are for.
+        "role" => role: Role = Role::Worker,
+        /// Which control-plane node is the one that starts the cluster: `true`, or a condition on a fact.
+        "bootstrap" => bootstrap: Option<Bootstrap>,
+        /// Instance types; the first is the one to launch, the others are alternatives.
+        "instanceTypes" => instance_types: Vec<String>,
+        /// Where a node's name comes from; by default `private-dns` on AWS, else the host's name.
+        "nodeName" => node_name: Option<NodeNamePolicy>,
+        /// Labels that the node registers with.
+        "labels" => labels: BTreeMap<String, Text>,
+        /// Taints that the node registers with.
+        "taints" => taints: Vec<Taint>,
+        /// How many pods a node takes: a number, or how to work it out.
+        "maxPods" => max_pods: Option<MaxPods>,
+        /// Configuration and flags of kubelet.
+        "kubelet" => kubelet: Kubelet = Kubelet::default(),
+        /// The container runtime.
+        "runtime" => runtime: Runtime = Runtime::default(),
+        /// How kubelet gets credentials for images; on AWS the default is ECR's provider.
+        "imageCredentialProvider" => image_credential_provider: Option<ImageCredentialProvider>,
+        /// Where kubelet, the runtime and the rest come from.
+        "software" => software: Software = Software::default(),
+        /// Kernel modules to load.
+        "kernelModules" => kernel_modules: Vec<KernelModule>,
+        /// Kernel settings.
+        "sysctls" => sysctls: BTreeMap<String, SysctlValue>,
+        /// Arguments of the kernel's command line.
+        "kernelArguments" => kernel_arguments: Vec<String>,
+        /// What to do about swap.
+        "swap" => swap: Option<Swap>,
+        /// Files to write.
+        "files" => files: Vec<File>,
+        /// Directories to make.
+        "directories" => directories: Vec<Directory>,
+        /// Symbolic links to make.
+        "links" => links: Vec<Link>,
+        /// The operator's commands.
+        "steps" => steps: Vec<Step>,
+        /// Programs that run at points of the node's life.
+        "hooks" => hooks: Vec<Hook>,
+        /// Units and drop-ins of the operator.
+        "units" => units: Vec<Unit>,
+        /// Further parts of the user-data, in this order.
+        "parts" => parts: Vec<Part>,
+        /// Downloads.
+        "assets" => assets: Vec<Asset>,
+        /// Update of the operating system before the node joins.
+        "update" => update: Option<OsUpdate>,
+        /// Whether the machine may be rebooted on its way.
+        "reboot" => reboot: Reboot = Reboot::default(),
+        /// What makes the control plane, on the node that starts the cluster.
+        "controlPlane" => control_plane: Option<Stage>,
+        /// What is installed on top once the API answers, on the node that starts the cluster.
+        "platformStage" => platform_stage: Option<Stage>,
+        /// The launch template.
+        "launch" => launch: Option<Launch>,
+        /// The Auto Scaling group.
+        "scaling" => scaling: Option<Scaling>,
+        /// How the agent arrives on the machine: `image`, `none`, or where to fetch it from.
+        "agent" => agent: Agent = Agent::default(),
+        /// How the plan travels; the default follows from the operating system.
+        "carriers" => carriers: Vec<Carrier>,
+        /// Whom to tell how it ended.
+        "signals" => signals: Vec<Signal>,
+        /// Assertions on order, beside the cluster's own.
+        "order" => order: Vec<String>,
+    }
+}
+
+choices! {
+    /// Where machines run.
+    "platform" pub enum Platform {
+        /// Amazon EC2.
+        Aws = "aws",
+        /// Anywhere else: facts come from the machine itself or from a file.
+        Generic = "generic",
+    }
+}
+
+choices! {
+    /// Families of operating systems.
+    "family of operating systems" pub enum OsFamily {
+        /// Amazon Linux 2: systemd 219.
+        AmazonLinux2 = "amazon-linux-2",
+        /// Amazon Linux 2023.
+        AmazonLinux2023 = "amazon-linux-2023",
+        /// Ubuntu.
+        Ubuntu = "ubuntu",
+        /// Debian.
+        Debian = "debian",
+        /// Flatcar Container Linux: Ignition, read-only `/usr`.
+        Flatcar = "flatcar",
+        /// Any other Linux with systemd.
+        Generic = "generic",
+    }
+}
+
+/// An operating system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Os {
+    /// Its family.
+    pub family: OsFamily,
+    /// Its version, where it matters.
+    pub version: Option<String>,
+}
+
+record! {
+    /// An operating system with its version.
+    "`os`" pub struct OsRecord {
+        /// The family.
+        "family" => family: OsFamily,
+        /// The version, such as "24.04".
+        "version" => version: Option<String>,
+    }
+}
+
+impl Decode for Os {
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        if node.entries().is_some() {
+            return OsRecord::decode(node, reader).map(|os| Self { family: os.family, version: os.version });
+        }
+        OsFamily::decode(node, reader).map(|family| Self { family, version: None })
+    }
+
+    fn schema(schemas: &mut Schemas) -> serde_json::Value {
+        json!({"anyOf": [OsFamily::schema(schemas), OsRecord::schema(schemas)]})
+    }
+}
+
+choices! {
+    /// Processors.
+    "architecture" pub enum Architecture {
+        /// 64-bit x86.
+        X86_64 = "x86_64",
+        /// 64-bit ARM.
+        Aarch64 = "aarch64",
+    }
+}
+
+choices! {
+    /// What a node is for.
+    "role" pub enum Role {
+        /// Runs workloads.
+        Worker = "worker",
+        /// Runs the control plane.
+        ControlPlane = "control-plane",
+    }
+}
+
+choices! {
+    /// Where a node's name comes from.
+    "source of node names" pub enum NodeNamePolicy {
+        /// The private DNS name from the metadata service.
+        PrivateDns = "private-dns",
+        /// The instance's id.
+        InstanceId = "instance-id",
+        /// The host's own name.
+        Hostname = "hostname",
+    }
+}
+
+choices! {
+    /// How a plan travels.
+    "carrier" pub enum Carrier {
+        /// One cloud-config document.
+        CloudInit = "cloud-init",
+        /// Multipart MIME user-data.
+        Multipart = "multipart",
+        /// An Ignition config.
+        Ignition = "ignition",
+        /// A CloudFormation template in YAML.
+        CloudFormation = "cloudformation",
+        /// A CloudFormation template in JSON.
+        CloudFormationJson = "cloudformation-json",
+        /// A tar for SSH and for images.
+        Bundle = "bundle",
+        /// User-data for the node agent of EKS images, in multipart MIME.
+        NodeConfig = "nodeconfig",
+    }
+}
+
+/// Which control-plane node starts the cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bootstrap {
+    /// Every node of the group (of which there should be one), or none.
+    Always(bool),
+    /// The node of which a fact has this value.
+    When {
+        /// The fact.
+        fact: Fact,
+        /// Its value.
+        equals: String,
+    },
+}
+
+record! {
+    /// A condition on a fact.
+    "`bootstrap`" pub struct FactCondition {
+        /// The fact, such as `zone` or `tags.bootstrap`.
+        "fact" => fact: String,
+        /// The value that it must have.
+        "equals" => equals: String,
+    }
+}
+
+impl Decode for Bootstrap {
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        if node.entries().is_none() {
+            return bool::decode(node, reader).map(Self::Always);
+        }
+        let condition = FactCondition::decode(node, reader)?;
+        match Fact::parse(&condition.fact) {
+            Ok(fact) => Some(Self::When { fact, equals: condition.equals }),
+            Err(fault) => {
+                let span = node.get("fact").map_or(node.span, |fact| fact.span);
+                reader.fault(
+                    codes::PLACEHOLDER,
+                    span,
+                    format!("`{}` names no fact of a node", condition.fact),
+                    fault.hint.replace("@{", "").replace('}', ""),
+                )
+            }
+        }
+    }
+
+    fn schema(schemas: &mut Schemas) -> serde_json::Value {
+        json!({"anyOf": [bool::schema(schemas), FactCondition::schema(schemas)]})
+    }
+}
+
+/// The name of a kernel module.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(transparent)]
+pub struct KernelModule(String);
+
+impl KernelModule {
+    /// Reads a name.
+    pub fn parse(text: &str) -> Result<Self, crate::Fault> {
+        let fits = !text.is_empty()
+            && text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'));
+        if fits {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(crate::Fault::new(
+                format!("`{text}` is no kernel module"),
+                "write a name such as `br_netfilter`",
+            ))
+        }
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+crate::decode::parsed!(KernelModule, {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"});
+
+/// The value of a kernel setting; numbers may be written without quotes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(transparent)]
+pub struct SysctlValue(String);
+
+impl SysctlValue {
+    /// Reads a value.
+    pub fn parse(text: &str) -> Result<Self, crate::Fault> {
+        if text.is_empty() || text.contains('\n') {
+            return Err(crate::Fault::new(
+                "a kernel setting needs a value on one line",
+                "write a number or a word",
+            ));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The value.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+crate::decode::parsed!(SysctlValue, {"type": ["string", "integer"]});

@@ -1,0 +1,93 @@
+//! Settings of kubelet.
+
+use std::collections::BTreeMap;
+
+use bringup_yaml::{Node, Resolved};
+use serde_json::json;
+
+use crate::Text;
+use crate::decode::{Decode, Reader, Schemas, choices, record};
+
+record! {
+    /// Configuration and flags of kubelet.
+    "`kubelet`" pub struct Kubelet {
+        /// Fields of KubeletConfiguration, merged over the generated ones.
+        "config" => config: BTreeMap<String, serde_json::Value>,
+        /// Flags, without the leading dashes.
+        "flags" => flags: BTreeMap<String, Text>,
+        /// Environment variables of kubelet.
+        "environment" => environment: BTreeMap<String, Text>,
+    }
+}
+
+impl Default for Kubelet {
+    fn default() -> Self {
+        Self { config: BTreeMap::new(), flags: BTreeMap::new(), environment: BTreeMap::new() }
+    }
+}
+
+record! {
+    /// A taint.
+    "a taint" pub struct Taint {
+        /// The key.
+        "key" => key: String,
+        /// The value.
+        "value" => value: String = String::new(),
+        /// What it does to pods.
+        "effect" => effect: TaintEffect,
+    }
+}
+
+choices! {
+    /// What a taint does to pods.
+    "effect of a taint" pub enum TaintEffect {
+        /// New pods stay away.
+        NoSchedule = "NoSchedule",
+        /// New pods stay away if they can.
+        PreferNoSchedule = "PreferNoSchedule",
+        /// Pods are evicted.
+        NoExecute = "NoExecute",
+    }
+}
+
+/// How many pods a node takes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MaxPods {
+    /// So many.
+    Fixed(u32),
+    /// Worked out from the instance type's network interfaces.
+    Interfaces(PodNetworking),
+}
+
+record! {
+    /// How the pods of a node get their addresses.
+    "`maxPods`" pub struct PodNetworking {
+        /// The CNI hands out /28 prefixes instead of single addresses.
+        "prefixDelegation" => prefix_delegation: bool = false,
+        /// The first interface serves no pods.
+        "customNetworking" => custom_networking: bool = false,
+        /// At most so many; by default 110 or, above 30 processors, 250 where prefixes are delegated.
+        "cap" => cap: Option<u32>,
+    }
+}
+
+impl Decode for MaxPods {
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        if node.entries().is_some() {
+            return PodNetworking::decode(node, reader).map(Self::Interfaces);
+        }
+        if let Some(Resolved::Integer(0)) = node.scalar().map(bringup_yaml::Scalar::core) {
+            return reader.fault(
+                crate::codes::WRONG_VALUE,
+                node.span,
+                "a node that takes no pods cannot run the DNS or CNI pods it needs",
+                "write 1 or more",
+            );
+        }
+        u32::decode(node, reader).map(Self::Fixed)
+    }
+
+    fn schema(schemas: &mut Schemas) -> serde_json::Value {
+        json!({"anyOf": [u32::schema(schemas), PodNetworking::schema(schemas)]})
+    }
+}

@@ -1,0 +1,184 @@
+//! How machines are launched on AWS, and whom they tell how it ended.
+
+use std::collections::BTreeMap;
+
+use crate::decode::{choices, record};
+use crate::{AbsolutePath, SecretSource, Span, Text};
+
+record! {
+    /// The launch template.
+    "`launch`" pub struct Launch {
+        /// The image's id; or `imageParameter`.
+        "image" => image: Option<String>,
+        /// The SSM parameter that holds the image's id; the default is EKS' own for the operating system.
+        "imageParameter" => image_parameter: Option<String>,
+        /// The EC2 key pair.
+        "keyName" => key_name: Option<String>,
+        /// Volumes; the first is the root.
+        "volumes" => volumes: Vec<Volume>,
+        /// The metadata service.
+        "metadata" => metadata: MetadataOptions = MetadataOptions::default(),
+        /// Tags of instances and volumes.
+        "tags" => tags: BTreeMap<String, String>,
+        /// Further security groups.
+        "securityGroups" => security_groups: Vec<String>,
+        /// The nodes' role.
+        "role" => role: NodeRole = NodeRole::default(),
+        /// Whether to ask for spot capacity.
+        "spot" => spot: bool = false,
+        /// Whether instances are EBS-optimised, where the type leaves a choice.
+        "ebsOptimized" => ebs_optimized: Option<bool>,
+        /// Detailed monitoring.
+        "monitoring" => monitoring: bool = false,
+    }
+}
+
+choices! {
+    /// Types of volume.
+    "type of volume" pub enum VolumeType {
+        /// General purpose, third generation.
+        Gp3 = "gp3",
+        /// General purpose, second generation.
+        Gp2 = "gp2",
+        /// Provisioned, first generation.
+        Io1 = "io1",
+        /// Provisioned, second generation.
+        Io2 = "io2",
+        /// Throughput-optimised disk.
+        St1 = "st1",
+        /// Cold disk.
+        Sc1 = "sc1",
+    }
+}
+
+record! {
+    /// A volume.
+    "a volume" pub struct Volume {
+        /// The device's name; the root's default follows from the operating system.
+        "device" => device: Option<String>,
+        /// Its size.
+        "sizeGiB" => size_gib: u32,
+        /// Its type.
+        "type" => kind: VolumeType = VolumeType::Gp3,
+        /// Provisioned operations a second.
+        "iops" => iops: Option<u32>,
+        /// Provisioned throughput in MiB a second.
+        "throughput" => throughput: Option<u32>,
+        /// Whether it is encrypted.
+        "encrypted" => encrypted: bool = true,
+        /// The key that encrypts it, if not the account's default.
+        "kmsKey" => kms_key: Option<String>,
+    }
+}
+
+record! {
+    /// The metadata service of an instance.
+    "`metadata`" pub struct MetadataOptions {
+        /// Whether version 2, with tokens, is required.
+        "tokensRequired" => tokens_required: bool = true,
+        /// How many network hops an answer may travel: 2 reaches pods.
+        "hopLimit" => hop_limit: u16 = 2,
+        /// Whether an instance may read its own tags there.
+        "instanceTags" => instance_tags: bool = false,
+    }
+}
+
+impl Default for MetadataOptions {
+    fn default() -> Self {
+        Self { tokens_required: true, hop_limit: 2, instance_tags: false }
+    }
+}
+
+record! {
+    /// The role of the nodes.
+    "`role`" pub struct NodeRole {
+        /// An instance profile that exists already; the template then makes neither role nor profile.
+        "instanceProfile" => instance_profile: Option<String>,
+        /// The ARN of the role of that profile, for the access entry.
+        "arn" => arn: Option<String>,
+        /// Further policies of the role that the template makes, by ARN.
+        "policies" => policies: Vec<String>,
+        /// Whether the template makes the access entry that lets the nodes join.
+        "accessEntry" => access_entry: bool = true,
+    }
+}
+
+impl Default for NodeRole {
+    fn default() -> Self {
+        Self { instance_profile: None, arn: None, policies: Vec::new(), access_entry: true }
+    }
+}
+
+record! {
+    /// The Auto Scaling group.
+    "`scaling`" pub struct Scaling {
+        /// At least so many nodes.
+        "min" => min: u32 = 1,
+        /// At most so many.
+        "max" => max: u32,
+        /// So many to begin with; by default `min`.
+        "desired" => desired: Option<u32>,
+        /// How a new launch template reaches the nodes.
+        "rollingUpdate" => rolling_update: RollingUpdate = RollingUpdate::default(),
+        /// How long to wait for the first nodes to signal, where signals are sent.
+        "creationTimeout" => creation_timeout: Span = Span::seconds(900),
+        /// Tags of the group; they reach the nodes too.
+        "tags" => tags: BTreeMap<String, String>,
+        /// Share of on-demand capacity in percent, where there are several instance types.
+        "onDemandPercentage" => on_demand_percentage: Option<u16>,
+        /// Life-cycle hook that a new node must complete, by name.
+        "lifecycleHook" => lifecycle_hook: Option<String>,
+    }
+}
+
+record! {
+    /// How a new launch template reaches the nodes.
+    "`rollingUpdate`" pub struct RollingUpdate {
+        /// So many at once.
+        "maxBatchSize" => max_batch_size: u32 = 1,
+        /// So many stay in service; by default the desired number.
+        "minInService" => min_in_service: Option<u32>,
+        /// How long to wait for a node's signal, or between batches without one.
+        "pause" => pause: Span = Span::seconds(300),
+    }
+}
+
+impl Default for RollingUpdate {
+    fn default() -> Self {
+        Self { max_batch_size: 1, min_in_service: None, pause: Span::seconds(300) }
+    }
+}
+
+choices! {
+    /// Ways to tell how it ended.
+    "kind of signal" pub enum SignalKind {
+        /// To the CloudFormation stack.
+        CloudFormation = "cloudformation",
+        /// Completes a life-cycle action of the Auto Scaling group.
+        LifecycleAction = "lifecycle-action",
+        /// A POST with a token.
+        Http = "http",
+        /// A file.
+        File = "file",
+    }
+}
+
+record! {
+    /// Whom to tell how it ended.
+    "a signal" pub struct Signal {
+        /// The way.
+        "kind" => kind: SignalKind,
+        /// The stack, if the carrier does not know it.
+        "stack" => stack: Option<String>,
+        /// The logical id of the resource that waits, or the name of the Auto Scaling group.
+        "resource" => resource: Option<String>,
+        /// The name of the life-cycle hook.
+        "hook" => hook: Option<String>,
+        /// The address to POST to.
+        "url" => url: Option<Text>,
+        /// The bearer token of the POST.
+        "token" => token: Option<SecretSource>,
+        /// The file.
+        "path" => path: Option<AbsolutePath>,
+    }
+}

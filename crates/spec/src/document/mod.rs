@@ -1,0 +1,29 @@
+//! The shape of a document: what a person may write.
+
+mod access;
+mod cluster;
+mod content;
+mod group;
+mod kubelet;
+mod launch;
+mod machine;
+mod software;
+mod step;
+
+pub use access::{Api, Aws, Join, JoinMethod, Kubeadm, Kubernetes, Network, Proxy, TrustedAuthority};
+pub use cluster::{Cluster, ClusterSpec, Flavour, Metadata};
+pub use content::{Asset, Directory, DropIn, File, FileEncoding, Link, Part, PartType, Unit, Unpack};
+pub use group::{
+    Architecture, Bootstrap, Carrier, FactCondition, KernelModule, NodeGroup, NodeNamePolicy, Os, OsFamily,
+    OsRecord, Platform, Role, SysctlValue,
+};
+pub use kubelet::{Kubelet, MaxPods, PodNetworking, Taint, TaintEffect};
+pub use launch::{
+    Launch, MetadataOptions, NodeRole, RollingUpdate, Scaling, Signal, SignalKind, Volume, VolumeType,
+};
+pub use machine::{JumpHost, Machine};
+pub use software::{
+    Agent, AgentRecord, AgentSource, Download, ImageCredentialProvider, Runtime, RuntimeName, Software,
+    SoftwareItem, SoftwareSource, Swap, SwapPolicy, SwapRecord,
+};
+pub use step::{Hook, HookPoint, OnFailure, OsUpdate, Phase, Reboot, RebootPolicy, Stage, Step};

@@ -1,0 +1,115 @@
+//! From the text of a file to its documents.
+
+use bringup_diag::{Finding, Findings, Place};
+use bringup_yaml::{Limits, Node, Path};
+
+use crate::codes;
+use crate::decode::{Decode as _, Reader, Schemas};
+use crate::{Cluster, NodeGroup};
+
+/// The version of the format.
+const API_VERSION: &str = "bringup.dev/v1alpha1";
+
+/// A cluster with the text that it came from.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// What it says.
+    pub cluster: Cluster,
+    /// The file's name, as the person gave it.
+    pub file: String,
+    tree: Node,
+}
+
+impl Document {
+    /// The place of the value at `path` or, if it is not written, of its nearest ancestor that is.
+    pub fn place(&self, path: &Path) -> Place {
+        Place::new(self.file.clone(), self.tree.span_at(path))
+    }
+
+    /// The place of the key that `path` ends in.
+    pub fn key_place(&self, path: &Path) -> Place {
+        Place::new(self.file.clone(), self.tree.key_span_at(path))
+    }
+
+    /// The located tree of the document.
+    pub fn tree(&self) -> &Node {
+        &self.tree
+    }
+
+    /// The path of a node group.
+    pub fn group_path(&self, index: usize) -> Path {
+        Path::root().keys(["spec", "nodeGroups"]).index(index)
+    }
+
+    /// The node groups with their paths.
+    pub fn groups(&self) -> impl Iterator<Item = (Path, &NodeGroup)> {
+        self.cluster.spec.node_groups.iter().enumerate().map(|(index, group)| (self.group_path(index), group))
+    }
+}
+
+/// What a file holds.
+#[derive(Debug)]
+pub struct Read {
+    /// The documents that could be read.
+    pub documents: Vec<Document>,
+    /// What there is to tell about the file.
+    pub findings: Findings,
+}
+
+/// Reads all documents of a file, YAML or JSON.
+pub fn read(file: &str, text: &str) -> Read {
+    let mut reader = Reader::new(file);
+    let mut documents = Vec::new();
+    match bringup_yaml::parse(text, Limits::default()) {
+        Err(fault) => {
+            let mut finding = Finding::error(codes::SYNTAX, format!("this is no YAML: {}", fault.message))
+                .at(Place::new(file, fault.span));
+            finding.hint = fault.hint;
+            reader.push(finding);
+        }
+        Ok(trees) => {
+            if trees.is_empty() {
+                let finding = Finding::error(codes::KIND, "there is no document in this file")
+                    .hint("`bringup init` writes one to begin with");
+                reader.push(finding.at(Place::new(file, bringup_diag::Span::point(1, 1))));
+            }
+            for tree in trees {
+                if is_ours(&tree, &mut reader)
+                    && let Some(cluster) = Cluster::decode(&tree, &mut reader)
+                {
+                    documents.push(Document { cluster, file: file.to_owned(), tree });
+                }
+            }
+        }
+    }
+    Read { documents, findings: reader.into_findings() }
+}
+
+/// Whether the tree says that it is one of our documents; reports if not.
+fn is_ours(tree: &Node, reader: &mut Reader) -> bool {
+    let says = |key: &str| tree.get(key).and_then(Node::text);
+    let (version, kind) = (says("apiVersion"), says("kind"));
+    if version == Some(API_VERSION) && kind == Some("Cluster") {
+        return true;
+    }
+    let (key, found) = if version == Some(API_VERSION) { ("kind", kind) } else { ("apiVersion", version) };
+    let span =
+        tree.get(key).map_or(bringup_diag::Span { end: tree.span.start, ..tree.span }, |node| node.span);
+    let message = match found {
+        Some(found) => format!("`{key}: {found}` is not known"),
+        None => format!("the document has no `{key}`"),
+    };
+    let hint = format!("write `apiVersion: {API_VERSION}` and `kind: Cluster`");
+    let _: Option<()> = reader.fault(codes::KIND, span, message, hint);
+    false
+}
+
+/// The JSON Schema of a document.
+pub fn json_schema() -> serde_json::Value {
+    let mut schemas = Schemas::default();
+    let mut root = Cluster::schema(&mut schemas);
+    if let Some(root) = root.as_object_mut() {
+        root.insert("$id".to_owned(), "https://bringup.dev/schema/v1alpha1/cluster.json".into());
+    }
+    schemas.finish(&root, "Bringup Cluster")
+}

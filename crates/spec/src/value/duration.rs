@@ -1,0 +1,71 @@
+//! Lengths of time.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::Fault;
+use crate::decode::parsed;
+
+/// A length of time in milliseconds, written as `90s`, `5m` or `1h30m`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Span {
+    /// Milliseconds.
+    pub milliseconds: u64,
+}
+
+impl Span {
+    /// So many seconds.
+    pub const fn seconds(seconds: u64) -> Self {
+        Self { milliseconds: seconds * 1000 }
+    }
+
+    /// Reads a length of time.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let wrong = || {
+            Fault::new(
+                format!("`{text}` is no length of time"),
+                "write a number with a unit, such as `500ms`, `90s`, `5m` or `1h30m`",
+            )
+        };
+        let mut rest = text;
+        let mut total: u64 = 0;
+        while !rest.is_empty() {
+            let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+            let (number, tail) = rest.split_at(digits);
+            let unit_length =
+                tail.len() - tail.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()).len();
+            let (unit, tail) = tail.split_at(unit_length);
+            let factor = match unit {
+                "ms" => 1,
+                "s" => 1000,
+                "m" => 60_000,
+                "h" => 3_600_000,
+                _ => return Err(wrong()),
+            };
+            let number: u64 = number.parse().map_err(|_| wrong())?;
+            total = number.checked_mul(factor).and_then(|part| total.checked_add(part)).ok_or_else(wrong)?;
+            rest = tail;
+        }
+        if text.is_empty() { Err(wrong()) } else { Ok(Self { milliseconds: total }) }
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.milliseconds;
+        if rest == 0 {
+            return formatter.write_str("0s");
+        }
+        for (unit, factor) in [("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)] {
+            if rest >= factor {
+                write!(formatter, "{}{unit}", rest / factor)?;
+                rest %= factor;
+            }
+        }
+        Ok(())
+    }
+}
+
+parsed!(Span, {"type": "string", "pattern": "^([0-9]+(ms|s|m|h))+$"});

@@ -1,0 +1,91 @@
+//! Modes and owners of files.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::Fault;
+use crate::decode::parsed;
+
+/// Permission bits, written in octal with a leading zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mode(pub u32);
+
+impl Mode {
+    /// Reads a mode. A bare `644` is refused: read as a decimal number it would be another mode.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let octal = text.starts_with('0')
+            && (4..=5).contains(&text.len())
+            && text.chars().all(|digit| digit.is_digit(8));
+        match u32::from_str_radix(text, 8) {
+            Ok(mode) if octal => Ok(Self(mode)),
+            Ok(mode) if mode <= 0o7777 => Err(Fault::new(
+                format!("`{text}` does not look like an octal mode"),
+                format!("write \"{mode:04o}\""),
+            )),
+            _ => Err(Fault::new(
+                format!("`{text}` is no file mode"),
+                "write four octal digits in quotes, such as \"0644\"",
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:04o}", self.0)
+    }
+}
+
+impl Serialize for Mode {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// `user:group`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Owner {
+    /// The user's name or number.
+    pub user: String,
+    /// The group's name or number.
+    pub group: String,
+}
+
+impl Owner {
+    /// The superuser.
+    pub fn root() -> Self {
+        Self { user: "root".to_owned(), group: "root".to_owned() }
+    }
+
+    /// Reads `user:group`; a lone `user` means the group of the same name.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let (user, group) = text.split_once(':').unwrap_or((text, text));
+        let fits = |name: &str| {
+            !name.is_empty()
+                && name.len() <= 32
+                && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))
+                && !name.starts_with('-')
+        };
+        if fits(user) && fits(group) {
+            Ok(Self { user: user.to_owned(), group: group.to_owned() })
+        } else {
+            Err(Fault::new(format!("`{text}` is no owner"), "write `user:group`, such as `root:root`"))
+        }
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.user, self.group)
+    }
+}
+
+impl Serialize for Owner {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+parsed!(Mode, {"type": "string", "pattern": "^0[0-7]{3,4}$"});
+parsed!(Owner, {"type": "string", "description": "user:group"});

@@ -1,0 +1,140 @@
+//! Names, paths, addresses of the web and digests.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::Fault;
+use crate::decode::parsed;
+
+macro_rules! text_newtype {
+    ($(#[doc = $about:literal])+ $name:ident) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+    };
+}
+
+text_newtype! {
+    /// A name that is safe in file names, unit names and Kubernetes objects.
+    Name
+}
+
+impl Name {
+    /// Reads a name: lower-case letters, digits and dashes, at most 63.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let inner = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+        let edge = |letter: Option<char>| {
+            letter.is_some_and(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
+        };
+        if text.len() <= 63
+            && text.chars().all(inner)
+            && edge(text.chars().next())
+            && edge(text.chars().last())
+        {
+            return Ok(Self(text.to_owned()));
+        }
+        let suggestion: String = text
+            .to_ascii_lowercase()
+            .chars()
+            .map(|letter| if inner(letter) { letter } else { '-' })
+            .take(63)
+            .collect();
+        let suggestion = suggestion.trim_matches('-');
+        let hint = if suggestion.is_empty() {
+            "write one such as `gpu-workers`".to_owned()
+        } else {
+            format!("write `{suggestion}`")
+        };
+        Err(Fault::new(format!("`{text}` is no name: lower-case letters, digits and `-`, at most 63"), hint))
+    }
+}
+
+text_newtype! {
+    /// A path on the node, absolute and without `..`.
+    AbsolutePath
+}
+
+impl AbsolutePath {
+    /// Reads a path.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let plain = text.starts_with('/')
+            && text.len() > 1
+            && !text.ends_with('/')
+            && !text.contains("//")
+            && !text.chars().any(char::is_control)
+            && !text.split('/').any(|part| part == ".." || part == ".");
+        if plain {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Fault::new(
+                format!("`{text}` is no path on the node"),
+                "write an absolute path without `..`, such as `/etc/example.conf`",
+            ))
+        }
+    }
+}
+
+text_newtype! {
+    /// An address that can be fetched from.
+    Url
+}
+
+impl Url {
+    /// The schemes that the agent fetches from.
+    const SCHEMES: [&'static str; 4] = ["https://", "http://", "s3://", "file:///"];
+
+    /// Reads an address.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let rest = Self::SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme));
+        if rest.is_some_and(|rest| !rest.is_empty())
+            && !text.chars().any(|letter| letter.is_whitespace() || letter.is_control())
+        {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Fault::new(
+                format!("`{text}` is no address to fetch from"),
+                "write one that starts with `https://`, `http://`, `s3://` or `file:///`",
+            ))
+        }
+    }
+}
+
+text_newtype! {
+    /// A SHA-256 digest in lower-case hex.
+    Sha256
+}
+
+impl Sha256 {
+    /// Reads a digest.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let hex = text.strip_prefix("sha256:").or_else(|| text.strip_prefix("sha256-")).unwrap_or(text);
+        if hex.len() == 64 && hex.chars().all(|digit| digit.is_ascii_hexdigit()) {
+            Ok(Self(hex.to_ascii_lowercase()))
+        } else {
+            Err(Fault::new(
+                "this is no SHA-256 digest: 64 hexadecimal digits",
+                "paste what `sha256sum FILE` prints",
+            ))
+        }
+    }
+}
+
+parsed!(Name, {"type": "string", "pattern": "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"});
+parsed!(AbsolutePath, {"type": "string", "pattern": "^/"});
+parsed!(Url, {"type": "string", "pattern": "^(https?://|s3://|file:///)"});
+parsed!(Sha256, {"type": "string", "pattern": "^(sha256[:-])?[0-9a-fA-F]{64}$"});

@@ -1,0 +1,63 @@
+//! Certificates.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+
+use super::Fault;
+use crate::decode::parsed;
+
+/// One or more certificates in PEM form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
+    pem: String,
+}
+
+impl Certificate {
+    const BEGIN: &'static str = "-----BEGIN CERTIFICATE-----";
+    const END: &'static str = "-----END CERTIFICATE-----";
+
+    /// Reads PEM, or PEM in base64 as EKS hands it out.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let wrong = |what: &str| {
+            Fault::new(
+                format!("this is no certificate: {what}"),
+                "paste the PEM block, or the base64 of it that `aws eks describe-cluster` prints",
+            )
+        };
+        let text = text.trim();
+        let pem = if text.starts_with("-----BEGIN") {
+            text.to_owned()
+        } else {
+            let packed: String = text.split_whitespace().collect();
+            let bytes = BASE64_STANDARD.decode(packed).map_err(|_| wrong("neither PEM nor base64"))?;
+            String::from_utf8(bytes).map_err(|_| wrong("the base64 does not hold PEM"))?.trim().to_owned()
+        };
+        if pem.contains("PRIVATE KEY") {
+            return Err(Fault::new(
+                "this holds a private key",
+                "paste the certificate only, and treat the key as disclosed",
+            ));
+        }
+        if !pem.starts_with(Self::BEGIN) || !pem.ends_with(Self::END) {
+            return Err(wrong("no PEM block of a certificate"));
+        }
+        for block in pem.split(Self::BEGIN).skip(1) {
+            let body: String = block.split(Self::END).next().unwrap_or_default().split_whitespace().collect();
+            if body.is_empty() || BASE64_STANDARD.decode(&body).is_err() {
+                return Err(wrong("the body of a PEM block is no base64"));
+            }
+        }
+        Ok(Self { pem: format!("{}\n", pem.replace("\r\n", "\n")) })
+    }
+
+    /// The PEM text, LF at the end.
+    pub fn pem(&self) -> &str {
+        &self.pem
+    }
+
+    /// The PEM text in base64, as kubeconfig files hold it.
+    pub fn base64(&self) -> String {
+        BASE64_STANDARD.encode(&self.pem)
+    }
+}
+
+parsed!(Certificate, {"type": "string", "description": "Certificates in PEM form, or the base64 of that."});

@@ -1,0 +1,77 @@
+//! Where a secret comes from. The document never holds the secret itself where a reference can do.
+
+use bringup_yaml::Node;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::codes;
+use crate::decode::{Decode, Reader, Schemas};
+
+/// A reference to a secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SecretSource {
+    /// A file: on the node, or for SSH beside the document.
+    File(String),
+    /// An environment variable of the program that compiles or connects.
+    Environment(String),
+    /// An object in S3, read by the node with its own credentials.
+    S3(String),
+    /// A parameter of AWS Systems Manager.
+    SsmParameter(String),
+    /// A secret of AWS Secrets Manager.
+    SecretsManager(String),
+}
+
+impl SecretSource {
+    const KEYS: [&'static str; 5] = ["file", "environment", "s3", "ssmParameter", "secretsManager"];
+}
+
+impl Decode for SecretSource {
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let hint = "write one of `file`, `environment`, `s3`, `ssmParameter`, `secretsManager`, such as `{file: /run/token}`";
+        if node.entries().is_none() {
+            return reader.fault(
+                codes::WRONG_TYPE,
+                node.span,
+                "a reference to a secret is expected here, not the secret itself",
+                hint,
+            );
+        }
+        let entries = reader.entries(node, "a reference to a secret", &Self::KEYS)?;
+        let [entry] = entries else {
+            return reader.fault(
+                codes::CONFLICT,
+                node.span,
+                "a reference to a secret has exactly one key",
+                hint,
+            );
+        };
+        let text = String::decode(&entry.value, reader)?;
+        match entry.key.as_str() {
+            "file" => Some(Self::File(text)),
+            "environment" => Some(Self::Environment(text)),
+            "s3" if text.starts_with("s3://") => Some(Self::S3(text)),
+            "s3" => reader.fault(
+                codes::WRONG_VALUE,
+                entry.value.span,
+                "this is no S3 address",
+                "write `s3://BUCKET/KEY`",
+            ),
+            "ssmParameter" => Some(Self::SsmParameter(text)),
+            "secretsManager" => Some(Self::SecretsManager(text)),
+            _ => None,
+        }
+    }
+
+    fn schema(schemas: &mut Schemas) -> serde_json::Value {
+        schemas.named("SecretSource", |_| {
+            let properties: serde_json::Map<String, serde_json::Value> =
+                Self::KEYS.iter().map(|key| ((*key).to_owned(), json!({"type": "string"}))).collect();
+            json!({
+                "type": "object", "description": "Where a secret comes from; exactly one key.",
+                "properties": properties, "additionalProperties": false, "minProperties": 1, "maxProperties": 1,
+            })
+        })
+    }
+}
