@@ -141,50 +141,82 @@ fn float(text: &str) -> Option<Resolved> {
     (mantissa_fits && exponent_fits).then(|| text.parse().ok().map(Resolved::Float)).flatten()
 }
 
+/// `[-+]? ( 0b[01_]+ | 0[0-7_]+ | 0 | [1-9][0-9_]* | 0x[0-9a-fA-F_]+ | [1-9][0-9_]*(:[0-5]?[0-9])+ )`
 fn integer11(text: &str) -> Option<Resolved> {
-    let negative = text.starts_with('-');
     let body = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let plain = body.replace('_', "");
-    let number = if let Some(digits) = plain.strip_prefix("0b") {
-        digits_in(digits, 2)?
-    } else if let Some(digits) = plain.strip_prefix("0x") {
-        digits_in(digits, 16)?
-    } else if plain.contains(':') {
-        sexagesimal(&plain)?
-    } else if plain.len() > 1 && plain.starts_with('0') {
-        digits_in(&plain, 8)?
+    let number = if let Some(digits) = body.strip_prefix("0b") {
+        digits_in(&digits.replace('_', ""), 2)?
+    } else if let Some(digits) = body.strip_prefix("0x") {
+        digits_in(&digits.replace('_', ""), 16)?
+    } else if let Some((first, rest)) = body.split_once(':') {
+        if first.starts_with('0') {
+            return None;
+        }
+        let mut number = grouped(first)?;
+        for part in rest.split(':') {
+            number = number.checked_mul(60)?.checked_add(sixtieth(part)?)?;
+        }
+        number
+    } else if body.len() > 1 && body.starts_with('0') {
+        digits_in(&body.replace('_', ""), 8)?
     } else {
-        digits_in(&plain, 10)?
+        grouped(body)?
     };
-    Some(Resolved::Integer(if negative { -number } else { number }))
+    Some(Resolved::Integer(if text.starts_with('-') { -number } else { number }))
 }
 
-fn sexagesimal(text: &str) -> Option<i128> {
-    let mut parts = text.split(':');
-    let first = parts.next().filter(|first| !first.starts_with('0'))?;
-    let mut number = digits_in(first, 10)?;
-    for part in parts {
-        let digit = digits_in(part, 10).filter(|digit| *digit < 60 && part.len() <= 2)?;
-        number = number.checked_mul(60)?.checked_add(digit)?;
-    }
-    Some(number)
+/// `[0-9][0-9_]*`
+fn grouped(text: &str) -> Option<i128> {
+    text.starts_with(|digit: char| digit.is_ascii_digit())
+        .then(|| digits_in(&text.replace('_', ""), 10))
+        .flatten()
 }
 
-/// PyYAML's floats need a point, and an exponent needs a sign.
+/// `[0-5]?[0-9]`
+fn sixtieth(text: &str) -> Option<i128> {
+    digits_in(text, 10).filter(|digit| *digit < 60 && text.len() <= 2)
+}
+
+/// `[-+]?[0-9][0-9_]*\.[0-9_]*([eE][-+][0-9]+)?`, the same from the point on but without a sign, sixtieths with
+/// a point, infinities and not-a-number: a float needs a point, and its exponent a sign.
 fn float11(text: &str) -> Option<Resolved> {
     let body = text.strip_prefix(['+', '-']).unwrap_or(text);
     if matches!(body, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
         return float(text);
     }
-    if !body.contains('.') {
-        return None;
+    let (whole, rest) = body.split_once('.')?;
+    if whole.contains(':') {
+        return sexagesimal(text, whole, rest);
     }
-    if let Some((_, exponent)) = body.split_once(['e', 'E'])
-        && !exponent.starts_with(['+', '-'])
+    if whole.is_empty() {
+        if body.len() != text.len() || !rest.starts_with(|digit: char| digit.is_ascii_digit()) {
+            return None;
+        }
+    } else {
+        grouped(whole)?;
+    }
+    if let Some((_, exponent)) = rest.split_once(['e', 'E'])
+        && (!exponent.starts_with(['+', '-']) || exponent.contains('_'))
     {
         return None;
     }
     float(&text.replace('_', ""))
+}
+
+fn sexagesimal(text: &str, whole: &str, fraction: &str) -> Option<Resolved> {
+    let mut parts = whole.split(':');
+    let mut number = grouped(parts.next()?)?;
+    let mut last = number;
+    for part in parts {
+        last = sixtieth(part)?;
+        number = number.checked_mul(60)?.checked_add(last)?;
+    }
+    let seconds = float(&format!("{last}.{}", fraction.replace('_', "")))?;
+    let (Resolved::Float(seconds), Ok(minutes)) = (seconds, i32::try_from(number - last)) else {
+        return None;
+    };
+    let value = seconds + f64::from(minutes);
+    Some(Resolved::Float(if text.starts_with('-') { -value } else { value }))
 }
 
 fn is_timestamp(text: &str) -> bool {
@@ -228,6 +260,10 @@ mod tests {
             ("1e3", Float(1000.0), text("1e3")),
             ("1.5", Float(1.5), Float(1.5)),
             ("1.", Float(1.0), Float(1.0)),
+            ("-.5", Float(-0.5), text("-.5")),
+            ("+_12", text("+_12"), text("+_12")),
+            ("1:3_0", text("1:3_0"), text("1:3_0")),
+            ("1:30.5", text("1:30.5"), Float(90.5)),
             (".", text("."), text(".")),
             ("-", text("-"), text("-")),
             ("2020-01-02", text("2020-01-02"), Timestamp("2020-01-02".to_owned())),

@@ -130,7 +130,7 @@ fn is_plain(text: &str) -> bool {
         && text.chars().all(safe_letter)
         && !text.contains(": ")
         && !text.ends_with([':', ' '])
-        && !matches!(text, "y" | "Y" | "n" | "N" | "=" | "<<")
+        && !matches!(text, "y" | "Y" | "n" | "N" | "=" | "<<" | "...")
         && matches!(scalar.core(), Resolved::String(_))
         && matches!(scalar.yaml11(), Resolved::String(_))
 }
