@@ -79,3 +79,37 @@ class Products:
 def foreign(folder):
     """(name, path) of every input in a folder of foreign/."""
     return [(f"foreign/{folder}/{path.name}", path) for path in sorted((FOREIGN / folder).iterdir())]
+
+
+# What a node of an example might learn, for reading files whose last values are open until then.
+FACTS = {
+    "instanceId": "i-0123456789abcdef0",
+    "instanceType": "m5.large",
+    "region": "eu-west-1",
+    "zone": "eu-west-1a",
+    "lifecycle": "spot",
+    "address": "192.0.2.10",
+    "hostname": "ip-192-0-2-10.eu-west-1.compute.internal",
+    "cores": "2",
+    "memoryMiB": "8192",
+    "nodeName": "ip-192-0-2-10.eu-west-1.compute.internal",
+    "providerId": "aws:///eu-west-1a/i-0123456789abcdef0",
+    "maxPods": "29",
+    "reservedCpu": "70m",
+    "reservedMemory": "574Mi",
+}
+
+
+def filled(text):
+    """A plan's text with each fact in its place."""
+    if isinstance(text, str):
+        return text
+    return "".join(part if isinstance(part, str) else FACTS.get(part["fact"], part["fact"]) for part in text)
+
+
+def texts_written(plan):
+    """(path, text) of every text file that the node's agent will write."""
+    for step in plan["steps"]:
+        action = step["action"]
+        if action["do"] == "writeFile" and "text" in action["content"]:
+            yield action["path"], filled(action["content"]["text"])

@@ -1,6 +1,11 @@
 """cloud-init: its schema accepts ours, and it does with any input what `inspect` says it would."""
 
+import email
+import email.policy
+
 import products
+import sandbox
+from checks import mime
 from real_cloud_init import real_cloud_init
 
 # What these say is known only on the node: there `inspect` can name the file or count the step, not its content.
@@ -17,6 +22,25 @@ def compared(path):
     products.same(*[[{key: step[key] for key in keys} for step in side["steps"]] for side in (ours, theirs)], "steps")
 
 
+def configurations(made):
+    """(name, bytes) of every cloud-config that we render, alone or as a part."""
+    for name, path in made.files("cloud-config.yaml"):
+        yield name, path.read_bytes()
+    for name, path in made.files("user-data.mime"):
+        message = email.message_from_bytes(mime.plain(path), policy=email.policy.default)
+        for part in message.iter_parts():
+            if part.get_content_type() == "text/cloud-config":
+                yield f"{name}#{part.get_filename()}", part.get_payload(decode=True)
+
+
+def valid(config):
+    answer = sandbox.enter(sandbox.HERE / "inside/schema.py", [sandbox.debian_root()], config, deadline=120)
+    if answer["status"] != 0 or "Valid cloud-config" not in answer["said"]:
+        raise products.Differs(f"cloud-init schema: exit {answer['status']}\n{answer['said'].strip()}")
+
+
 def cases(made):
+    for name, config in configurations(made):
+        yield f"schema {name}", lambda config=config: valid(config)
     for name, path in products.foreign("cloud-init") + made.files("cloud-config.yaml*", "user-data.mime*"):
         yield name, lambda path=path: compared(path)
