@@ -92,7 +92,8 @@ def main():
         command += ["--filter-platform", target]
     metadata = json.loads(subprocess.run(command, cwd=TOP, check=True, capture_output=True).stdout)
     found = list(faults(policy, metadata))
-    print(*found, sep="\n")
+    for fault in found:
+        print(fault)
     print(f"{len(shipped(metadata))} packages, {len(found)} faults")
     sys.exit(1 if found else 0)
 

@@ -7,6 +7,7 @@ import sys
 
 import products
 import yaml
+from checks import cloud_init
 
 CFN_LINT = pathlib.Path(sys.executable).with_name("cfn-lint")
 
@@ -47,7 +48,39 @@ def equal(path):
     products.same(ours, json.loads(path.with_suffix(".json").read_text()), "YAML and JSON")
 
 
+def user_data(value):
+    """The bytes of a UserData property; what a substitution would put in is left as it is written."""
+    if isinstance(value, str):
+        return value.encode()
+    (function, argument), = value.items()
+    if function == "Fn::Join":
+        return argument[0].encode().join(user_data(item) for item in argument[1])
+    if function == "Fn::Sub" and isinstance(argument, list):
+        argument = argument[0]
+    return user_data(argument)
+
+
+def templates(made):
+    """(name, path, bytes) of each user-data in a template, ours and foreign."""
+    for name, path in products.foreign("cloudformation") + made.files("template.yaml", "template.json"):
+        template = yaml.load(path.read_text(), Template)
+        for resource in template.get("TemplateBody", template)["Resources"].values():
+            properties = resource.get("Properties", {})
+            found = properties.get("LaunchTemplateData", properties).get("UserData")
+            if found is not None:
+                yield name, path, user_data(found)
+
+
+def applied(path, data):
+    ours = products.inspect(path)
+    for part in ours.get("parts", []):
+        ours = part
+    cloud_init.agrees(ours, data)
+
+
 def cases(made):
+    for name, path, data in templates(made):
+        yield f"user-data of {name}", lambda path=path, data=data: applied(path, data)
     for name, path in made.files("template.yaml", "template.json"):
         yield f"cfn-lint {name}", lambda path=path: linted(path)
     for name, path in made.files("template.yaml"):
