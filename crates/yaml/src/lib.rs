@@ -12,6 +12,7 @@ mod limits;
 mod node;
 mod parse;
 mod path;
+mod quoted;
 mod resolve;
 mod value;
 mod write;

@@ -1,5 +1,7 @@
 //! A value with the place where it stands.
 
+use std::collections::BTreeMap;
+
 use bringup_diag::Span;
 
 use crate::{Path, Segment, Value};
@@ -144,9 +146,11 @@ impl Node {
             Content::List(items) => Value::List(items.iter().map(Node::to_value).collect()),
             Content::Map(entries) => {
                 let mut map: Vec<(String, Value)> = Vec::with_capacity(entries.len());
+                let mut slots: BTreeMap<&str, usize> = BTreeMap::new();
                 for entry in entries {
                     let value = entry.value.to_value();
-                    match map.iter_mut().find(|(key, _)| *key == entry.key) {
+                    let slot = *slots.entry(&entry.key).or_insert(map.len());
+                    match map.get_mut(slot) {
                         Some(slot) => slot.1 = value,
                         None => map.push((entry.key.clone(), value)),
                     }

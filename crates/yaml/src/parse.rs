@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bringup_diag::{Position, Span};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
+use crate::quoted::{Cursor, without_surrogates};
 use crate::{Content, Entry, Limits, Node, Scalar, Style};
 
 /// Why a text is not YAML, and where.
@@ -31,7 +32,15 @@ pub fn parse(text: &str, limits: Limits) -> Result<Vec<Node>, SyntaxFault> {
         return Err(SyntaxFault::new(message, Span::point(1, 1)));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    Builder::new(limits).run(text)
+    let trees = Builder::new(limits).run(text);
+    // Only JSON escapes with pairs, and only in JSON is a backslash surely inside double quotes.
+    if trees.is_err()
+        && text.trim_start().starts_with(['{', '['])
+        && let Some(text) = without_surrogates(text)
+    {
+        return Builder::new(limits).run(&text);
+    }
+    trees
 }
 
 /// The only document of a stream; `None` if there is none.
@@ -69,9 +78,15 @@ impl Builder {
     }
 
     fn run(mut self, text: &str) -> Result<Vec<Node>, SyntaxFault> {
+        let mut cursor = Cursor::new(text);
         for event in Parser::new_from_str(text) {
             let (event, span) = event.map_err(|fault| syntax_fault(&fault, text))?;
-            let span = Span { start: position(span.start), end: position(span.end) };
+            let mut span = Span { start: position(span.start), end: position(span.end) };
+            if let Event::Scalar(_, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted, ..) = event
+                && let Some(end) = cursor.end_of_quoted(span.start)
+            {
+                span.end = end;
+            }
             self.take(event, span)?;
         }
         Ok(self.documents)

@@ -1,5 +1,7 @@
 //! What the parser keeps, refuses and survives.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first surprise")]
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::fmt::Write as _;
 
 use bringup_diag::Position;
 use bringup_yaml::{Content, Limits, Path, Style, Value, parse, parse_one, to_yaml};
@@ -38,6 +40,22 @@ fn json_is_read_too() {
 }
 
 #[test]
+fn json_may_escape_characters_as_surrogate_pairs() {
+    let node = one(r#"{"a": "\ud83d\ude00\/x", "b": "\\ud83d"}"#);
+    assert_eq!(node.to_value().to_json(), serde_json::json!({"a": "😀/x", "b": "\\ud83d"}));
+}
+
+#[test]
+fn a_quoted_value_ends_at_its_quote_and_not_behind_the_comment() {
+    let node = one("a: !!str \"日本\" # note\nb: [\"x\" , 'y']\n");
+    let span = node.get("a").unwrap().span;
+    assert_eq!((span.start, span.end), (Position { line: 1, column: 4 }, Position { line: 1, column: 14 }));
+    let ends: Vec<u32> =
+        node.get("b").unwrap().items().unwrap().iter().map(|item| item.span.end.column).collect();
+    assert_eq!(ends, [8, 14]);
+}
+
+#[test]
 fn several_documents_and_empty_ones() {
     let documents = parse("# head\n---\na: 1\n---\n---\nb: 2\n", Limits::default()).unwrap();
     assert_eq!(documents.len(), 2);
@@ -48,7 +66,7 @@ fn an_alias_bomb_is_refused() {
     let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..12 {
         let alias = format!("*a{}", level - 1);
-        text += &format!("a{level}: &a{level} [{}]\n", vec![alias; 10].join(", "));
+        writeln!(text, "a{level}: &a{level} [{}]", vec![alias; 10].join(", ")).unwrap();
     }
     let fault = parse(&text, Limits::default()).unwrap_err();
     assert!(fault.message.contains("aliases"), "{}", fault.message);
