@@ -109,9 +109,13 @@ def enter(inner, arguments, given, deadline):
 class Overlay:
     """A writable view of the Debian root; `layer` is laid between the two and does not count as written."""
 
+    scratch_is_mounted = False
+
     def __init__(self, root, name):
-        if not os.path.ismount(SCRATCH):
+        # Not asked of the kernel: the machine may have a disk of its own mounted there.
+        if not Overlay.scratch_is_mounted:
             run(["mount", "-t", "tmpfs", "scratch", SCRATCH], 10)
+            Overlay.scratch_is_mounted = True
         self.base = SCRATCH / name
         self.layer, self.upper, self.work, self.merged = (
             self.base / part for part in ("layer", "upper", "work", "merged")
