@@ -1,0 +1,2 @@
+#! /bin/sh
+echo a space in the shebang
