@@ -96,7 +96,12 @@ func (w *walker) structure(p *pkg, name, jsonPath, goPath string) error {
 func (w *walker) kind(p *pkg, file *ast.File, t ast.Expr, path, goPath string) (string, error) {
 	switch e := t.(type) {
 	case *ast.StarExpr:
-		return w.kind(p, file, e.X, path, goPath)
+		kind, err := w.kind(p, file, e.X, path, goPath)
+		// To every other kind null means the same with or without a pointer; a duration refuses it.
+		if kind == "duration" {
+			kind = "duration?"
+		}
+		return kind, err
 	case *ast.ArrayType:
 		element, err := w.kind(p, file, e.Elt, path+"[]", goPath+"[]")
 		return "[]" + element, err

@@ -127,7 +127,7 @@ impl ConfigFault {
             FaultKind::Deprecated { instead, .. } => instead.map(ToOwned::to_owned),
             FaultKind::WrongType { expected, found } => match (expected, *found) {
                 (
-                    Kind::String | Kind::OneOf(_) | Kind::Quantity | Kind::Duration,
+                    Kind::String | Kind::OneOf(_) | Kind::Quantity | Kind::Duration { .. },
                     "a number" | "a boolean",
                 ) => Some("put the value in quotes".to_owned()),
                 (Kind::Bool | Kind::Integer { .. } | Kind::Float, "a string") => {

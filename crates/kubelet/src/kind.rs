@@ -23,7 +23,10 @@ pub enum Kind {
     /// One of a few texts, or empty for kubelet's default.
     OneOf(Vec<&'static str>),
     /// A Go duration, such as `1m30s`.
-    Duration,
+    Duration {
+        /// Whether null leaves the field alone; to most durations it is an error.
+        nullable: bool,
+    },
     /// A Go duration, or a whole number of nanoseconds.
     DurationOrNanoseconds,
     /// A Kubernetes quantity, such as `512Mi`.
@@ -62,7 +65,8 @@ impl Kind {
             "uint64" => Self::Integer { least: 0, most: u64::MAX },
             "float64" => Self::Float,
             "string" => Self::String,
-            "duration" => Self::Duration,
+            "duration" => Self::Duration { nullable: false },
+            "duration?" => Self::Duration { nullable: true },
             "duration-or-nanoseconds" => Self::DurationOrNanoseconds,
             "quantity" => Self::Quantity,
             "time" => Self::Time,
@@ -83,7 +87,7 @@ impl Kind {
             Self::Version => is_go_bool(text) || text == "raw" || text.starts_with('v'),
             Self::Integer { least, most } => is_integer_text(text, *least, *most),
             Self::Float => text.parse::<f64>().is_ok(),
-            Self::Duration | Self::DurationOrNanoseconds => duration_nanoseconds(text).is_some(),
+            Self::Duration { .. } | Self::DurationOrNanoseconds => duration_nanoseconds(text).is_some(),
             Self::Quantity => is_quantity(text),
             Self::OneOf(values) => text.is_empty() || values.contains(&text),
             // Pairs of maps are separated by `=`, `<` or `:`, depending on the flag.
@@ -136,7 +140,7 @@ impl fmt::Display for Kind {
                 }
                 Ok(())
             }
-            Self::Duration => write!(f, "a duration such as `1m30s`"),
+            Self::Duration { .. } => write!(f, "a duration such as `1m30s`"),
             Self::DurationOrNanoseconds => {
                 write!(f, "a duration such as `5s`, or a whole number of nanoseconds")
             }

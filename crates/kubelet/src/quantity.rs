@@ -85,7 +85,8 @@ fn fraction_of(fraction: &str, length: u64) -> u64 {
 const SUFFIXES: [&str; 16] =
     ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
-/// Whether a text is a quantity by the grammar of `resource.ParseQuantity`.
+/// Whether a text is a quantity by the grammar of `resource.ParseQuantity`. That function also reads `Mi` and `-` as nothing,
+/// against its own grammar; nobody means that, so here they are refused.
 pub fn is_quantity(text: &str) -> bool {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (whole, after) = digits(unsigned);
@@ -103,7 +104,7 @@ pub fn is_quantity(text: &str) -> bool {
         return false;
     };
     let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
-    !exponent.is_empty() && exponent.len() <= 9 && exponent.bytes().all(|b| b.is_ascii_digit())
+    !exponent.is_empty() && exponent.len() <= 18 && exponent.bytes().all(|b| b.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -84,8 +84,8 @@ impl Walk {
 
     fn value(&mut self, path: &str, kind: &'static Kind, value: &Value) {
         match (kind, value) {
-            // A duration decodes itself from an empty text, and that is an error.
-            (Kind::Duration, Value::Null) => self.wrong_type(kind, value),
+            // A duration reads null as an empty text, and that is an error.
+            (Kind::Duration { nullable: false }, Value::Null) => self.wrong_type(kind, value),
             // To Go, null is to leave the field alone.
             (_, Value::Null)
             | (Kind::Bool, Value::Bool(_))
@@ -115,11 +115,11 @@ impl Walk {
             (Kind::DurationOrNanoseconds, Value::Number(number)) => {
                 self.expect(number.is_i64(), kind, || number.to_string());
             }
-            (Kind::Duration | Kind::DurationOrNanoseconds, Value::String(text)) => {
+            (Kind::Duration { .. } | Kind::DurationOrNanoseconds, Value::String(text)) => {
                 self.expect(duration_nanoseconds(text).is_some(), kind, || format!("`{text}`"));
             }
             (Kind::Quantity, Value::String(text)) => {
-                self.expect(is_quantity(text), kind, || format!("`{text}`"));
+                self.expect(is_quantity(text.trim()), kind, || format!("`{text}`"));
             }
             (Kind::Quantity, Value::Number(number)) => {
                 self.expect(is_quantity(&number.to_string()), kind, || number.to_string());
@@ -151,27 +151,48 @@ impl Walk {
     }
 }
 
-/// Whether a text has the shape of RFC 3339: `2024-01-02T03:04:05Z`, with a fraction or an offset.
+/// Whether a text is a time as in RFC 3339: `2024-01-02T03:04:05Z`, with a fraction or an offset.
 fn is_time(text: &str) -> bool {
     let Some((date, time)) = text.split_once('T') else {
         return false;
     };
-    let (clock, offset) = match time.strip_suffix('Z') {
-        Some(clock) => (clock, "00:00"),
-        None => match time.rfind(['+', '-']) {
-            Some(at) => (&time[..at], &time[at + 1..]),
-            None => return false,
-        },
+    let Some((clock, offset)) = time.strip_suffix('Z').map(|clock| (clock, "00:00")).or_else(|| {
+        let at = time.rfind(['+', '-'])?;
+        Some((time.get(..at)?, time.get(at + 1..)?))
+    }) else {
+        return false;
     };
-    let clock = clock.split_once('.').map_or(clock, |(whole, _)| whole);
-    digits_like(date, "0000-00-00") && digits_like(clock, "00:00:00") && digits_like(offset, "00:00")
+    let (clock, fraction) = clock.split_once('.').unwrap_or((clock, "0"));
+    let whole_fraction = !fraction.is_empty() && fraction.bytes().all(|b| b.is_ascii_digit());
+    let date = numbers(date, '-', [4, 2, 2]).is_some_and(|[year, month, day]| is_date(year, month, day));
+    let clock = numbers(clock, ':', [2, 2, 2])
+        .is_some_and(|[hour, minute, second]| hour < 24 && minute < 60 && second < 60);
+    let offset = numbers(offset, ':', [2, 2]).is_some_and(|[hour, minute]| hour < 24 && minute < 60);
+    date && clock && offset && whole_fraction
 }
 
-/// Whether `text` has a digit where `shape` has one, and the same character elsewhere.
-fn digits_like(text: &str, shape: &str) -> bool {
-    text.len() == shape.len()
-        && text
-            .bytes()
-            .zip(shape.bytes())
-            .all(|(found, wanted)| if wanted == b'0' { found.is_ascii_digit() } else { found == wanted })
+fn is_date(year: u16, month: u16, day: u16) -> bool {
+    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 if leap => 29,
+        2 => 28,
+        _ => return false,
+    };
+    (1..=days).contains(&day)
+}
+
+/// Numbers of fixed widths between separators.
+fn numbers<const N: usize>(text: &str, separator: char, widths: [usize; N]) -> Option<[u16; N]> {
+    let mut parts = text.split(separator);
+    let mut numbers = [0; N];
+    for (number, width) in numbers.iter_mut().zip(widths) {
+        let part = parts.next()?;
+        if part.len() != width || !part.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        *number = part.parse().ok()?;
+    }
+    parts.next().is_none().then_some(numbers)
 }
