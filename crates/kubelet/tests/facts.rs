@@ -47,7 +47,9 @@ fn the_flags_of_dockershim_went_in_1_24() {
 #[test]
 fn container_runtime_lived_on_as_a_dead_flag_until_1_27() {
     assert_eq!(known(flag("--container-runtime", Minor(23))).deprecated, None);
-    assert_eq!(known(flag("--container-runtime", Minor(26))).deprecated, Some(Minor(24)));
+    for minor in [24, 26] {
+        assert_eq!(known(flag("--container-runtime", Minor(minor))).deprecated, Some(Minor(24)));
+    }
     assert!(
         matches!(flag("--container-runtime", Minor(27)), Lookup::Removed { removed, instead } if removed == Minor(27) && instead.contains("containerRuntimeEndpoint"))
     );
