@@ -11,12 +11,13 @@ mod json;
 mod mask;
 mod sarif;
 mod similar;
+mod snippet;
 mod text;
 
 pub use code::Code;
 pub use finding::{Finding, Findings, Place, Position, Severity, Span};
 pub use json::{FindingRecord, to_json};
-pub use mask::masked_line;
+pub use mask::{is_secret_key, masked_line, masked_lines};
 pub use sarif::to_sarif;
 pub use similar::closest;
 pub use text::{Colour, Sources, to_text};

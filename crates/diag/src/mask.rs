@@ -1,57 +1,282 @@
 //! Source lines are quoted in diagnostics; what looks like a secret on them is not.
+//!
+//! The check is by text, because it must also hold for lines that do not parse. It would rather hide too much.
 
-/// Words in a key that make its value unfit for print.
-const SECRET_WORDS: [&str; 6] = ["password", "passwd", "token", "secret", "privatekey", "credential"];
+/// What the last word of a key must be for its value to be unfit for print.
+const SECRET_ENDINGS: [&str; 13] = [
+    "password",
+    "passwd",
+    "passwordhash",
+    "passphrase",
+    "token",
+    "tokens",
+    "secret",
+    "secrets",
+    "privatekey",
+    "credentials",
+    "accesskey",
+    "apikey",
+    "keydata",
+];
+
+/// Keys of a reference to a secret: what follows them says where it is, not what it is.
+const REFERENCES: [&str; 5] = ["file", "environment", "s3", "ssmParameter", "secretsManager"];
+
+/// How the base64 of a PEM block begins, and how that of a certificate, which is no secret, goes on.
+const PACKED_PEM: (&str, &str) = ("LS0tLS1CRUdJTi", "BDRVJU");
+
+/// Whether the value of a key with this name is unfit for print: `DB_PASSWORD`, `client-key-data`, `authorization`.
+pub fn is_secret_key(key: &str) -> bool {
+    let plain: String =
+        key.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect();
+    let plain = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    plain == "authorization" || SECRET_ENDINGS.iter().any(|ending| plain.ends_with(ending))
+}
 
 /// The line with each character of a secret value replaced, so that columns still fit.
 ///
-/// A value is secret by the name of its key: the check is by text, because it must also hold for lines that do not parse.
+/// This sees one line only; a text as a whole, with values that go on over several lines, is for [`masked_lines`].
 pub fn masked_line(line: &str) -> String {
-    let Some(separator) = separator_after_secret_key(line) else { return line.to_owned() };
-    let mut masked = String::with_capacity(line.len());
-    for (index, letter) in line.char_indices() {
-        let keep =
-            index <= separator || letter.is_whitespace() || matches!(letter, '"' | '\'' | '{' | '}' | ',');
-        masked.push(if keep { letter } else { '*' });
+    let from =
+        [secret_value(line).map(|value| value.start), secret_argument(line), packed_key(line), pem_key(line)];
+    let mut masked = match from.into_iter().flatten().min() {
+        Some(from) => hidden_from(line, from),
+        None => line.to_owned(),
+    };
+    masked = without_user_info(&masked);
+    without_bootstrap_tokens(&masked)
+}
+
+/// The lines of a text, secrets masked, also where they stand on other lines than their key.
+pub fn masked_lines(text: &str) -> Vec<String> {
+    let mut open: Option<OpenValue> = None;
+    let mut in_private_key = false;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        if in_private_key {
+            in_private_key = !line.contains("-----END");
+            lines.push(hidden_from(line, 0));
+            continue;
+        }
+        if pem_key(line).is_some() && !line.contains("-----END") {
+            in_private_key = true;
+        }
+        let belongs = open.as_ref().is_some_and(|value| value.holds(line));
+        if belongs {
+            lines.push(if starts_with_reference(line) { masked_line(line) } else { hidden_from(line, 0) });
+            continue;
+        }
+        open = OpenValue::after(line);
+        lines.push(masked_line(line));
     }
+    lines
+}
+
+/// A secret key whose value may go on below.
+struct OpenValue {
+    indent: usize,
+}
+
+impl OpenValue {
+    fn after(line: &str) -> Option<Self> {
+        let value = secret_value(line)?;
+        Some(Self { indent: value.key_column })
+    }
+
+    fn holds(&self, line: &str) -> bool {
+        let indent = line.len() - line.trim_start().len();
+        let is_item = line.trim_start().starts_with("- ") && indent == self.indent;
+        line.trim().is_empty() || indent > self.indent || is_item
+    }
+}
+
+struct SecretValue {
+    /// Where the key starts, in bytes.
+    key_column: usize,
+    /// Where the value starts, in bytes.
+    start: usize,
+}
+
+/// The first value on the line that stands behind a secret key and `:` or `=`.
+fn secret_value(line: &str) -> Option<SecretValue> {
+    line.char_indices().filter(|(_, letter)| matches!(letter, ':' | '=')).find_map(|(separator, _)| {
+        let before = line.get(..separator)?;
+        let key = before
+            .rsplit(|letter: char| {
+                !(letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '"' | '\''))
+            })
+            .next()
+            .unwrap_or_default();
+        let value = line.get(separator + 1..)?.trim();
+        let shown = is_harmless(value) || value.strip_prefix('{').is_some_and(starts_with_reference);
+        (is_secret_key(key) && !shown)
+            .then_some(SecretValue { key_column: separator - key.len(), start: separator + 1 })
+    })
+}
+
+fn is_harmless(value: &str) -> bool {
+    matches!(value.trim_end_matches([',', '}', ' ']), "true" | "false" | "null" | "~")
+}
+
+fn starts_with_reference(text: &str) -> bool {
+    let text = text.trim_start().trim_start_matches(['"', '\'']);
+    REFERENCES.iter().any(|key| {
+        text.strip_prefix(key)
+            .is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
+    })
+}
+
+/// What follows `--token ` or `"--token", `.
+fn secret_argument(line: &str) -> Option<usize> {
+    line.match_indices("--").find_map(|(at, _)| {
+        let flag = line.get(at..)?;
+        let length = flag
+            .find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-'))
+            .unwrap_or(flag.len());
+        let (flag, rest) = flag.split_at_checked(length)?;
+        (is_secret_key(flag) && !rest.trim().is_empty()).then_some(at + length)
+    })
+}
+
+fn packed_key(line: &str) -> Option<usize> {
+    let (begin, certificate) = PACKED_PEM;
+    line.match_indices(begin)
+        .find(|(at, _)| !line.get(at + begin.len()..).is_some_and(|rest| rest.starts_with(certificate)))
+        .map(|(at, _)| at)
+}
+
+fn pem_key(line: &str) -> Option<usize> {
+    let at = line.find("-----BEGIN")?;
+    let label = line.get(at..)?;
+    let length = label.find("PRIVATE KEY-----")? + "PRIVATE KEY-----".len();
+    Some(at + length)
+}
+
+fn hidden_from(line: &str, from: usize) -> String {
+    line.char_indices()
+        .map(|(index, letter)| {
+            let keep =
+                index < from || letter.is_whitespace() || matches!(letter, '"' | '\'' | '{' | '}' | ',');
+            if keep { letter } else { '*' }
+        })
+        .collect()
+}
+
+/// `https://user:password@host` without the password.
+fn without_user_info(line: &str) -> String {
+    let mut masked = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("://") {
+        masked.push_str(before);
+        masked.push_str("://");
+        let end = after
+            .find(|letter: char| letter == '/' || letter.is_whitespace() || matches!(letter, '"' | '\''))
+            .unwrap_or(after.len());
+        let (authority, tail) = after.split_at_checked(end).unwrap_or((after, ""));
+        match authority.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?, host))) {
+            Some(((user, password), host)) => {
+                masked.push_str(user);
+                masked.push(':');
+                masked.extend(password.chars().map(|_| '*'));
+                masked.push('@');
+                masked.push_str(host);
+            }
+            None => masked.push_str(authority),
+        }
+        rest = tail;
+    }
+    masked.push_str(rest);
     masked
 }
 
-fn separator_after_secret_key(line: &str) -> Option<usize> {
-    line.char_indices().filter(|(_, letter)| matches!(letter, ':' | '=')).map(|(index, _)| index).find(
-        |index| {
-            let key: String = line[..*index]
-                .rsplit(|letter: char| {
-                    !(letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '"' | '\''))
-                })
-                .next()
-                .unwrap_or_default()
-                .chars()
-                .filter(char::is_ascii_alphanumeric)
-                .map(|letter| letter.to_ascii_lowercase())
-                .collect();
-            // A reference (`secretRef: {file: …}`, `tokenFile: …`) names a secret without holding it.
-            !key.ends_with("ref")
-                && !key.ends_with("file")
-                && SECRET_WORDS.iter().any(|word| key.contains(word))
-        },
-    )
+/// `abcdef.0123456789abcdef` is a bootstrap token wherever it stands.
+fn without_bootstrap_tokens(line: &str) -> String {
+    line.split_inclusive(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '.'))
+        .map(|word| {
+            let token =
+                word.trim_end_matches(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '.'));
+            if is_bootstrap_token(token) {
+                format!("{}{}", "*".repeat(token.len()), &word[token.len()..])
+            } else {
+                word.to_owned()
+            }
+        })
+        .collect()
+}
+
+fn is_bootstrap_token(word: &str) -> bool {
+    let fits = |part: &str, length: usize| {
+        part.len() == length
+            && part.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
+    };
+    word.split_once('.').is_some_and(|(id, secret)| fits(id, 6) && fits(secret, 16))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::masked_line;
+    use super::{is_secret_key, masked_line, masked_lines};
 
     #[test]
     fn values_of_secret_keys_are_masked_in_place() {
         assert_eq!(masked_line("  token: abcdef.0123"), "  token: ***********");
         assert_eq!(masked_line(r#"{"password": "TGV0"}"#), r#"{"password": "****"}"#);
         assert_eq!(masked_line("KUBE_TOKEN=xyz"), "KUBE_TOKEN=***");
+        assert_eq!(masked_line("DB_PASSWORD_2: 1234"), "DB_PASSWORD_2: ****");
+        assert_eq!(masked_line("    client-key-data: AAAA"), "    client-key-data: ****");
+        assert_eq!(masked_line("kubeadm join --token abc x"), "kubeadm join --token *** *");
+        assert_eq!(masked_line(r#"run: [x, "--token", "abc"]"#), r#"run: [x, "--token", "***"*"#);
+    }
+
+    #[test]
+    fn values_that_are_secret_by_their_shape_are_masked() {
+        assert_eq!(masked_line("x: abcdef.0123456789abcdef y"), "x: *********************** y");
+        assert_eq!(masked_line("http: http://me:pw@host:3128/x"), "http: http://me:**@host:3128/x");
+        assert_eq!(masked_line("content: LS0tLS1CRUdJTiBQUk"), "content: ******************");
+        assert_eq!(masked_line("content: LS0tLS1CRUdJTiBDRVJU"), "content: LS0tLS1CRUdJTiBDRVJU");
     }
 
     #[test]
     fn other_lines_and_references_stay() {
-        assert_eq!(masked_line("  name: gpu # not a token"), "  name: gpu # not a token");
-        assert_eq!(masked_line("  tokenFile: /run/token"), "  tokenFile: /run/token");
+        for line in [
+            "  name: gpu # not a token",
+            "  tokenFile: /run/token",
+            "  tokensRequired: maybe",
+            "  imageCredentialProvider: {}",
+            "  secretsManager: prod/x",
+            "  token: {file: /run/token}",
+            r#"  "token": {"ssmParameter": "/x"}"#,
+            "  lock_passwd: true",
+            "  method: bootstrap-token",
+            "  endpoint: https://example.com:6443/x",
+            "  - 10.0.0.1",
+        ] {
+            assert_eq!(masked_line(line), line);
+        }
+        assert!(!is_secret_key("tokensRequired"));
+        assert!(is_secret_key("secretAccessKey"));
+    }
+
+    #[test]
+    fn a_value_on_lines_of_its_own_is_masked() {
+        let text = "a:\n  - token: |\n      one\n\n      two\n    name: x\n  - password:\n    - three\n    user: y\nb: z\n";
+        let expected = "a:\n  - token: *\n      ***\n\n      ***\n    name: x\n  - password:\n    * *****\n    user: y\nb: z";
+        assert_eq!(masked_lines(text).join("\n"), expected);
+    }
+
+    #[test]
+    fn a_reference_on_lines_of_its_own_stays() {
+        let text = "token:\n  file: /run/token\n  valeu: x\nname: y";
+        assert_eq!(masked_lines(text).join("\n"), "token:\n  file: /run/token\n  ****** *\nname: y");
+    }
+
+    #[test]
+    fn a_private_key_is_masked_to_its_end() {
+        let text =
+            "content: |\n  -----BEGIN EC PRIVATE KEY-----\n  MHcC\n  -----END EC PRIVATE KEY-----\n  next";
+        let lines = masked_lines(text);
+        assert_eq!(lines[1], "  -----BEGIN EC PRIVATE KEY-----");
+        assert_eq!(lines[2], "  ****");
+        assert_eq!(lines[4], "  next");
+        assert!(!masked_line("x: \"-----BEGIN PRIVATE KEY-----\\nMIIE\"").contains("MIIE"));
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::{Finding, Findings, Place, Severity, masked_line};
+use crate::snippet::{Snippet, printable};
+use crate::{Finding, Findings, Place, Severity, masked_lines};
 
 /// Whether to use colour. Meaning never depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +27,9 @@ impl Sources {
         Self::default()
     }
 
-    /// Adds a text under the name that places use for it.
+    /// Adds a text under the name that places use for it. Only what may be printed of it is kept.
     pub fn add(&mut self, file: impl Into<String>, text: &str) {
-        self.texts.insert(file.into(), text.lines().map(ToOwned::to_owned).collect());
+        self.texts.insert(file.into(), masked_lines(text));
     }
 
     fn line(&self, file: &str, line: u32) -> Option<&str> {
@@ -54,7 +55,7 @@ fn write_finding(text: &mut String, finding: &Finding, sources: &Sources, paint:
         Severity::Note => "1;36",
     };
     let head = paint.with(style, &format!("{}[{}]", finding.severity.word(), finding.code.name));
-    let message = paint.with("1", &format!(": {}", finding.message));
+    let message = paint.with("1", &format!(": {}", printable(&finding.message)));
     let _ = writeln!(text, "{head}{message}");
     let widest = finding.place.iter().chain(finding.related.iter().map(|(place, _)| place));
     let gutter = widest.map(|place| place.span.start.line.to_string().len()).max().unwrap_or(1);
@@ -66,6 +67,7 @@ fn write_finding(text: &mut String, finding: &Finding, sources: &Sources, paint:
     }
     if let Some(hint) = &finding.hint {
         let label = paint.with("1;32", "hint");
+        let hint = printable(hint);
         let _ = writeln!(text, "{:gutter$} {} {label}: {hint}", "", paint.with("1;34", "="));
     }
 }
@@ -79,58 +81,29 @@ fn write_place(
     sources: &Sources,
     paint: Paint,
 ) {
-    let start = place.span.start;
+    let (start, end) = (place.span.start, place.span.end);
     let arrow = paint.with("1;34", "-->");
-    let _ = writeln!(text, "{:gutter$}{arrow} {}:{}:{}", "", place.file, start.line, start.column);
+    let file = printable(&place.file);
+    let _ = writeln!(text, "{:gutter$}{arrow} {file}:{}:{}", "", start.line, start.column);
     let Some(line) = sources.line(&place.file, start.line) else { return };
     let bar = paint.with("1;34", "|");
-    // A tab is shown as one column so that the carets stay under what they mean.
-    let shown = masked_line(line).replace('\t', "→");
-    let length = shown.chars().count();
-    let from = usize::try_from(start.column).unwrap_or(1).saturating_sub(1).min(length);
-    let until = if place.span.end.line == start.line {
-        usize::try_from(place.span.end.column).unwrap_or(1).saturating_sub(1)
-    } else {
-        shown.trim_end().chars().count()
-    };
-    let window = Window::around(from, length);
-    let carets = "^".repeat(until.min(window.until).saturating_sub(from).max(1));
+    let index = |column: u32| usize::try_from(column).unwrap_or(usize::MAX).saturating_sub(1);
+    let several = end.line > start.line && !(end.line == start.line + 1 && end.column <= 1);
+    let until = if end.line == start.line { index(end.column) } else { line.trim_end().chars().count() };
+    let snippet = Snippet::new(line, index(start.column), until);
     let number = paint.with("1;34", &format!("{:>gutter$}", start.line));
     let _ = writeln!(text, "{:gutter$} {bar}", "");
-    let _ = writeln!(text, "{number} {bar} {}", window.cut(&shown));
-    let pad = " ".repeat(from - window.from + window.lead());
-    let label = if label.is_empty() { String::new() } else { format!(" {label}") };
-    let _ = writeln!(text, "{:gutter$} {bar} {pad}{}", "", paint.with(style, &format!("{carets}{label}")));
-}
-
-/// The part of a long line that is worth showing.
-struct Window {
-    from: usize,
-    until: usize,
-    length: usize,
-}
-
-impl Window {
-    const WIDTH: usize = 120;
-
-    fn around(column: usize, length: usize) -> Self {
-        if length <= Self::WIDTH {
-            return Self { from: 0, until: length, length };
-        }
-        let from = column.saturating_sub(Self::WIDTH / 3).min(length - Self::WIDTH);
-        Self { from, until: from + Self::WIDTH, length }
+    let _ = writeln!(text, "{number} {bar} {}", snippet.line);
+    let mut carets = "^".repeat(snippet.carets);
+    if several {
+        let last = if end.column <= 1 { end.line - 1 } else { end.line };
+        let _ = write!(carets, " to line {last}");
     }
-
-    fn lead(&self) -> usize {
-        usize::from(self.from > 0)
+    if !label.is_empty() {
+        let _ = write!(carets, " {}", printable(label));
     }
-
-    fn cut(&self, line: &str) -> String {
-        let inner: String = line.chars().skip(self.from).take(self.until - self.from).collect();
-        let before = if self.from > 0 { "…" } else { "" };
-        let after = if self.until < self.length { "…" } else { "" };
-        format!("{before}{inner}{after}")
-    }
+    let pad = " ".repeat(snippet.pad);
+    let _ = writeln!(text, "{:gutter$} {bar} {pad}{}", "", paint.with(style, &carets));
 }
 
 #[derive(Clone, Copy)]
@@ -205,5 +178,64 @@ mod tests {
         let column = lines[3].chars().position(|letter| letter == 'H').unwrap();
         assert_eq!(lines[4].chars().position(|letter| letter == '^').unwrap(), column);
         assert!(lines[3].chars().count() < 140);
+    }
+
+    #[test]
+    fn wide_letters_take_two_columns() {
+        let mut sources = Sources::new();
+        sources.add("a.yaml", "日本: é x\n");
+        // Columns count characters: `x` is the seventh.
+        let finding = Finding::error(TAB, "no").at(place(1, 7, 8));
+        let text = to_text(&Findings::from_iter([finding]), &sources, Colour::Never);
+        // On a terminal, it stands after 2 + 2 + 1 + 1 + 1 + 1 columns.
+        assert_eq!(text.lines().nth(4), Some("  |         ^"));
+    }
+
+    #[test]
+    fn a_stretch_of_several_lines_says_where_it_ends() {
+        let mut sources = Sources::new();
+        sources.add("a.yaml", "a: [1,\n  2,\n  3]\nb: |\n  x\n");
+        let span = |from: (u32, u32), until: (u32, u32)| Span {
+            start: Position { line: from.0, column: from.1 },
+            end: Position { line: until.0, column: until.1 },
+        };
+        let carets = |span: Span| {
+            let finding = Finding::error(TAB, "no").at(Place::new("a.yaml", span));
+            let text = to_text(&Findings::from_iter([finding]), &sources, Colour::Never);
+            text.lines().nth(4).unwrap_or_default().to_owned()
+        };
+        assert_eq!(carets(span((1, 4), (3, 5))), "  |    ^^^ to line 3");
+        // A block scalar ends at the start of the line behind it, which is not its own.
+        assert_eq!(carets(span((5, 3), (6, 1))), "  |   ^");
+    }
+
+    #[test]
+    fn nothing_that_a_terminal_would_act_on_is_printed() {
+        let mut sources = Sources::new();
+        sources.add("a.yaml", "a: \u{1b}[2Jx\u{202e}y\n");
+        let finding = Finding::error(TAB, "`\u{1b}[2J` is no name").at(place(1, 9, 10)).hint("\u{7}");
+        let text = to_text(&Findings::from_iter([finding]), &sources, Colour::Never);
+        assert!(!text.chars().any(|letter| letter.is_control() && letter != '\n'), "{text:?}");
+        assert!(text.contains("`\\u{1b}[2J` is no name"), "{text}");
+        assert!(text.contains("1 | a: \u{fffd}[2Jx\u{fffd}y"), "{text}");
+    }
+
+    #[test]
+    fn colour_adds_only_escapes() {
+        let mut sources = Sources::new();
+        sources.add("a.yaml", "name: x\n");
+        let finding =
+            Finding::warning(TAB, "no").at(place(1, 7, 8)).related(place(1, 1, 5), "here").hint("yes");
+        let findings = Findings::from_iter([finding]);
+        let coloured = to_text(&findings, &sources, Colour::Always);
+        let mut plain = String::new();
+        let mut rest = coloured.as_str();
+        while let Some((before, after)) = rest.split_once("\u{1b}[") {
+            plain.push_str(before);
+            rest = after.split_once('m').unwrap().1;
+        }
+        plain.push_str(rest);
+        assert_eq!(plain, to_text(&findings, &sources, Colour::Never));
+        assert!(coloured.contains("\u{1b}[1;33mwarning[part/tab]\u{1b}[0m"));
     }
 }
