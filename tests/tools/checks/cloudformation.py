@@ -6,9 +6,11 @@ import subprocess
 import sys
 
 import products
+import sandbox
 import yaml
 from checks import cloud_init
 
+TEMPLATES = products.TOP / "target/debug/examples/templates"
 CFN_LINT = pathlib.Path(sys.executable).with_name("cfn-lint")
 
 
@@ -36,8 +38,8 @@ Template.yaml_implicit_resolvers = {
 }
 
 
-def linted(path):
-    command = [CFN_LINT, "--non-zero-exit-code", "informational", "--include-checks", "I", "--format", "parseable", path]
+def linted(*paths):
+    command = [CFN_LINT, "--non-zero-exit-code", "informational", "--include-checks", "I", "--format", "parseable", *paths]
     done = subprocess.run(command, capture_output=True, timeout=120, text=True)
     if done.returncode != 0 or done.stdout.strip():
         raise products.Differs(f"cfn-lint: exit {done.returncode}\n{(done.stdout + done.stderr).strip()}")
@@ -78,7 +80,18 @@ def applied(path, data):
     cloud_init.agrees(ours, data)
 
 
+def variants(folder):
+    """Templates of node groups of more kinds than the examples have."""
+    folder.mkdir()
+    for name, forms in json.loads(sandbox.run([TEMPLATES], 60)).items():
+        for form, text in forms.items():
+            (folder / f"{name}.{form}").write_text(text)
+        equal(folder / f"{name}.yaml")
+    linted(*sorted(folder.iterdir()))
+
+
 def cases(made):
+    yield "cfn-lint many kinds of group", lambda: variants(made.scratch / "templates")
     for name, path, data in templates(made):
         yield f"user-data of {name}", lambda path=path, data=data: applied(path, data)
     for name, path in made.files("template.yaml", "template.json"):

@@ -16,7 +16,7 @@ spec:
 "#;
 
 /// Variants by name: what follows the head.
-pub const VARIANTS: &[(&str, &str)] = &[
+pub(crate) const VARIANTS: &[(&str, &str)] = &[
     (
         "minimal",
         "  join: {method: eks-token}\n  nodeGroups:\n  - {name: plain, platform: aws, os: amazon-linux-2023}\n",
@@ -200,14 +200,14 @@ pub const VARIANTS: &[(&str, &str)] = &[
 ];
 
 /// The document with this text behind its head.
-pub fn document(extra: &str) -> Document {
+pub(crate) fn document(extra: &str) -> Document {
     let read = bringup_spec::read("cluster.yaml", &format!("{HEAD}{extra}"));
     assert!(!read.findings.has_errors(), "{}", bringup_diag::to_json(&read.findings));
     read.documents.into_iter().next().expect("one document")
 }
 
 /// The template of the document's first group.
-pub fn template(extra: &str) -> Template {
+pub(crate) fn template(extra: &str) -> Template {
     let document = document(extra);
     let (path, group) = document.groups().next().expect("a node group");
     let plan = plan(&document);
@@ -221,7 +221,7 @@ pub fn template(extra: &str) -> Template {
 }
 
 /// A plan that reads from S3, from Parameter Store and from Secrets Manager.
-pub fn plan(document: &Document) -> Plan {
+pub(crate) fn plan(document: &Document) -> Plan {
     let (_, group) = document.groups().next().expect("a node group");
     let step = |name: &str, action: Action| Step {
         name: name.to_owned(),
