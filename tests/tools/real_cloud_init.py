@@ -10,7 +10,8 @@ Debian 12's cloud-init runs its four stages over the input in a throw-away root 
               final       an item of runcmd likewise, or the path of a script part (also per-once, per-instance)
               every-boot  the path of a per-boot script
   warnings  what cloud-init complained about
-and with --run, which also lets the commands run (systemctl, curl and the like only note their arguments):
+and with --run, which also lets the commands run (systemctl, curl and the like only note their arguments), or
+--ours, which lets only Bringup's own first stage run:
   effects   files that the commands left, and calls of the replaced programs
 
 An outer layer of base64 is taken off first, as a cloud's API does; gzip is left to cloud-init. Includes of
@@ -68,11 +69,11 @@ def differing(found, usual):
     }
 
 
-def real_cloud_init(user_data, really=False, deadline=240):
-    """What cloud-init does with `user_data` (bytes), as the module says."""
+def real_cloud_init(user_data, running=None, deadline=240):
+    """What cloud-init does with `user_data` (bytes), as the module says; `running` is None, "run" or "ours"."""
     root = sandbox.debian_root()
     usual = baseline(root)
-    modes = ["note", "run"] if really else ["note"]
+    modes = ["note", running] if running else ["note"]
     result = sandbox.enter(INNER, [root, *modes], without_base64(user_data), deadline)
     noted = result["note"]
     answer = {
@@ -81,10 +82,11 @@ def real_cloud_init(user_data, really=False, deadline=240):
         "includes": noted["includes"],
         "warnings": [text for text in noted["warnings"] if text not in usual["warnings"]],
     }
-    if really:
-        ran = result["run"]
+    if running:
+        ran = result[running]
         left = differing(ran["files"], usual["files"] | noted["files"])
         answer["effects"] = {"files": sandbox.sorted_files(left), "calls": ran["calls"]}
+        answer["changed_by_the_next_boot"] = ran["changed_by_the_next_boot"]
         answer["warnings"] = [text for text in ran["warnings"] if text not in usual["warnings"]]
     return answer
 
@@ -92,9 +94,11 @@ def real_cloud_init(user_data, really=False, deadline=240):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("input", help="user-data: plain, MIME, gzip, base64 or a mix")
-    parser.add_argument("--run", action="store_true", help="let the commands run too and print what they left")
+    let = parser.add_mutually_exclusive_group()
+    let.add_argument("--run", dest="running", action="store_const", const="run", help="let the commands run too")
+    let.add_argument("--ours", dest="running", action="store_const", const="ours", help="let our first stage run")
     options = parser.parse_args()
-    json.dump(real_cloud_init(pathlib.Path(options.input).read_bytes(), options.run), sys.stdout, indent=2)
+    json.dump(real_cloud_init(pathlib.Path(options.input).read_bytes(), options.running), sys.stdout, indent=2)
     print()
 
 

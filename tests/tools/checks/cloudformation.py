@@ -63,21 +63,23 @@ def user_data(value):
 
 
 def templates(made):
-    """(name, path, bytes) of each user-data in a template, ours and foreign."""
-    for name, path in products.foreign("cloudformation") + made.files("template.yaml", "template.json"):
+    """(name, path, user-data, what of it may run) of each template, ours and foreign."""
+    foreign = [(name, path, None) for name, path in products.foreign("cloudformation")]
+    ours = [(name, path, "ours") for name, path in made.files("template.yaml", "template.json")]
+    for name, path, running in foreign + ours:
         template = yaml.load(path.read_text(), Template)
         for resource in template.get("TemplateBody", template)["Resources"].values():
             properties = resource.get("Properties", {})
             found = properties.get("LaunchTemplateData", properties).get("UserData")
             if found is not None:
-                yield name, path, user_data(found)
+                yield name, path, user_data(found), running
 
 
-def applied(path, data):
+def applied(path, data, running):
     ours = products.inspect(path)
     for part in ours.get("parts", []):
         ours = part
-    cloud_init.agrees(ours, data)
+    cloud_init.agrees(ours, data, running=running)
 
 
 def variants(folder):
@@ -92,8 +94,8 @@ def variants(folder):
 
 def cases(made):
     yield "cfn-lint many kinds of group", lambda: variants(made.scratch / "templates")
-    for name, path, data in templates(made):
-        yield f"user-data of {name}", lambda path=path, data=data: applied(path, data)
+    for name, path, data, running in templates(made):
+        yield f"user-data of {name}", lambda path=path, data=data, running=running: applied(path, data, running)
     for name, path in made.files("template.yaml", "template.json"):
         yield f"cfn-lint {name}", lambda path=path: linted(path)
     for name, path in made.files("template.yaml"):

@@ -79,25 +79,35 @@ def steps(events):
             yield {"stage": stage, "run": path}
 
 
-def applied(root, user_data, name, really):
-    overlay = sandbox.Overlay(root, name)
+def files(overlay):
+    return {path: file for path, file in overlay.written().items() if not STATE.match(path)}
+
+
+def applied(root, user_data, mode):
+    overlay = sandbox.Overlay(root, mode)
     layer(overlay)
     seed(overlay, user_data)
     overlay.mount()
     trouble = []
     for stage in STAGES:
-        mode = "--run" if really else "--note"
-        done = overlay.chroot(["python3", "/usr/lib/oracle/stage.py", mode, *stage], deadline=120)
+        done = overlay.chroot(["python3", "/usr/lib/oracle/stage.py", f"--{mode}", *stage], deadline=120)
         if done.returncode != 0:
             said = done.stderr.decode(errors="replace").strip().splitlines()
             trouble.append(f"cloud-init {' '.join(stage)}: exit {done.returncode}: {said[-1] if said else ''}")
+    first_boot = files(overlay)
+    if mode == "ours":
+        # cloud-init's network stage on the next boot: what runs on every boot runs again.
+        overlay.chroot(["python3", "/usr/lib/oracle/stage.py", "--ours", "init"], deadline=120)
+    second_boot = files(overlay)
     log = overlay.merged / "run/.oracle/log"
     events = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
     journal = (overlay.merged / "var/log/cloud-init.log").read_text(errors="replace")
     warnings = re.findall(r"\[(?:WARNING|ERROR)\]: (.*)", journal)
-    files = {path: file for path, file in overlay.written().items() if not STATE.match(path)}
     return {
-        "files": files,
+        "files": first_boot,
+        "changed_by_the_next_boot": sorted(
+            path for path in first_boot | second_boot if first_boot.get(path) != second_boot.get(path)
+        ),
         "steps": list(steps(events)),
         "calls": [event["call"] for event in events if "call" in event],
         "includes": [event["include"] for event in events if "include" in event],
@@ -108,7 +118,7 @@ def applied(root, user_data, name, really):
 def main():
     root, modes = sys.argv[1], sys.argv[2:]
     user_data = sys.stdin.buffer.read()
-    result = {mode: applied(root, user_data, mode, mode == "run") for mode in modes}
+    result = {mode: applied(root, user_data, mode) for mode in modes}
     json.dump(result, sys.stdout)
 
 

@@ -1,7 +1,8 @@
 """Runs one stage of the installed cloud-init with its last act, starting a user's command, observed.
 
-Everything up to that act is cloud-init's own code. `--run` lets the commands run too; without it they are
-only noted, so that what is on the disk afterwards was written by cloud-init and by nobody else.
+Everything up to that act is cloud-init's own code. With `--note` the commands are only noted, so that what is on the
+disk afterwards was written by cloud-init and by nobody else; `--run` lets them run; `--ours` lets only those run that
+hold the line by which Bringup's first stage is known.
 """
 
 import json
@@ -13,7 +14,8 @@ from cloudinit import subp, url_helper, util
 
 SCRIPT = re.compile(r"/var/lib/cloud/(instance|instances/[^/]+|scripts)/")
 LOG = "/run/.oracle/log"
-really = sys.argv[1] == "--run"
+OURS = "# bringup: first stage"
+mode = sys.argv[1]
 start = subp.subp
 shellify = util.shellify
 
@@ -35,7 +37,7 @@ def observed(args, *rest, **options):
         return start(args, *rest, **options)
     content = text(program)
     note(run=args, content=content)
-    if really:
+    if mode == "--run" or mode == "--ours" and OURS in content:
         return start(args, *rest, **options)
     if args[0] != "/bin/sh" and not content.startswith(("#!", "\x7fELF")):
         raise subp.ProcessExecutionError(cmd=args, reason="exec format error")
