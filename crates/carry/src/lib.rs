@@ -1,2 +1,31 @@
 //! Plans to carriers and back.
+//!
+//! A [`Load`] is a plan with the document that it came from; [`Load::render`] gives the bytes of a carrier, its size against
+//! the platform's limit and what there is to tell. The way back is [`read_plan`].
+//! Everything here is pure: the same input gives the same bytes.
 #![forbid(unsafe_code)]
+
+mod budget;
+mod bundle;
+mod cloud_config;
+pub mod codes;
+mod compress;
+mod fetch;
+mod first_stage;
+mod ignition;
+mod load;
+mod multipart;
+mod nodeconfig;
+mod placed;
+mod publish;
+mod read_plan;
+mod render;
+mod shell;
+mod user_parts;
+
+pub use budget::{Budget, PartSize, budget_of};
+pub use compress::{base64_text, gzip, gzip_strong};
+pub use load::{Load, ResolvedPart, resolve_parts};
+pub use publish::{Published, publish_layout};
+pub use read_plan::read_plan;
+pub use render::{Form, Rendered, carriers_of};

@@ -1,0 +1,35 @@
+//! The findings of this crate.
+
+bringup_diag::codes! {
+    /// The carrier is larger than the platform takes, compressed and all. The machine would not launch, or would start with
+    /// user-data cut off.
+    OVER_BUDGET = "size/over-budget";
+    /// The plan no longer fits into the user-data and is fetched instead: it must be uploaded before a machine starts.
+    FETCHED_PLAN = "size/fetched-plan";
+    /// The carrier is larger than some platforms take. The document does not say which platform it is for.
+    SOME_PLATFORMS = "size/some-platforms";
+    /// The template is larger than CloudFormation takes in a call; it has to be uploaded to S3 first.
+    TEMPLATE_SIZE = "size/template";
+    /// Two cloud-config parts set the same key. cloud-init keeps only the last one's value.
+    KEY_COLLISION = "part/key-collision";
+    /// Parts that one cloud-config cannot hold were asked for with the carrier `cloud-init`; it became a multipart message.
+    FORCES_MULTIPART = "part/forces-multipart";
+    /// A part of user-data that the carrier has no place for.
+    NOT_CARRIED = "part/not-carried";
+    /// A part whose content could not be found.
+    PART_SOURCE = "part/source";
+    /// The document says that there is no agent on the node, but a step needs one.
+    AGENT_NEEDED = "agent/needed";
+    /// The agent is to be fetched, but the document does not say from where for this architecture.
+    AGENT_DOWNLOAD = "agent/download";
+    /// An address of the agent that the first stage cannot fetch from: it has only curl or wget.
+    AGENT_SCHEME = "agent/scheme";
+    /// Ignition fetches a file from one address only; the mirrors are not used.
+    ONE_SOURCE = "ignition/one-source";
+    /// The config needs a newer specification of Ignition than most images read.
+    NEWER_SPEC = "ignition/newer-spec";
+    /// Something of the node group that the node agent of EKS images cannot do.
+    NODECONFIG = "nodeconfig/not-carried";
+    /// Something that the node agent of EKS images must be told, and that the document does not say.
+    NODECONFIG_MISSING = "nodeconfig/missing";
+}

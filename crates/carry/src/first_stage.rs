@@ -1,0 +1,306 @@
+//! The first stage on cloud-init: a script that runs on every boot, puts the plan and our units in place and starts the
+//! agent without waiting for it. Everything else is the agent's.
+
+use std::fmt::Write as _;
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bringup_diag::{Finding, Findings};
+use bringup_plan::{Action, InstallSource, Unit};
+use bringup_spec::SwapPolicy;
+
+use crate::budget::PartSize;
+use crate::codes;
+use crate::fetch::{Wanted, stub_files, wanted_agent, wanted_plan};
+use crate::load::Load;
+use crate::placed::{
+    AGENT_UNIT, PLAN_PATH, PlacedFile, UNIT_DIRECTORY, carried_units, known_bytes, mode_bits, unit_files,
+    whole_lines,
+};
+use crate::shell::{delimiter, read_word, word};
+
+/// The line by which the script is known again; the number is the version of its form.
+pub(crate) const MARK: &str = "# bringup: first stage 1";
+
+/// `place` makes a file whole or not at all: a boot that is cut short leaves the old one.
+const PLACE: &str = r#"place() { # mode, path, owner; content on standard input
+    mkdir -p "${2%/*}"
+    (umask 077 && cat >"$2.new")
+    chmod "$1" "$2.new"
+    if [ $# -gt 2 ]; then chown "$3" "$2.new"; fi
+    mv -f "$2.new" "$2"
+}
+"#;
+
+/// An image that enables kubelet has also queued it for this boot; the agent starts it when the gate opens.
+const UNLINK_KUBELET: &str = r#"queued=
+for link in /etc/systemd/system/*.wants/kubelet.service /etc/systemd/system/*.requires/kubelet.service; do
+    if [ -L "$link" ]; then
+        rm -f "$link"
+        queued=yes
+    fi
+done
+"#;
+
+/// What the first stage does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FirstStage {
+    directories: Vec<(String, String, String)>,
+    links: Vec<(String, String)>,
+    files: Vec<PlacedFile>,
+    masked: Vec<String>,
+    enabled: Vec<String>,
+    disabled: Vec<String>,
+    restarted: Vec<&'static str>,
+    has_agent: bool,
+}
+
+impl FirstStage {
+    /// The first stage of a load. With `fetched`, the plan is not inside but fetched on the node.
+    pub(crate) fn of(load: &Load<'_>, fetched: bool, findings: &mut Findings) -> Self {
+        let mut stage = Self { has_agent: load.has_agent(), ..Self::default() };
+        if stage.has_agent {
+            let mut wanted: Vec<Wanted> = wanted_agent(load, findings).into_iter().collect();
+            match wanted_plan(load).filter(|_| fetched) {
+                Some(plan) => wanted.push(plan),
+                None => stage.files.push(PlacedFile::new(PLAN_PATH, 0o600, load.plan_json())),
+            }
+            stage.files.extend(stub_files(load, &wanted));
+        } else {
+            stage.without_agent(load, findings);
+        }
+        for unit in carried_units(load) {
+            stage.unit(unit);
+        }
+        stage
+    }
+
+    fn unit(&mut self, unit: &Unit) {
+        self.files.extend(unit_files(unit));
+        if unit.mask {
+            self.masked.push(unit.name.clone());
+        } else if unit.name != AGENT_UNIT {
+            // The agent's own unit is started below on every boot; kubelet's must not start by itself.
+            match unit.enabled {
+                Some(true) => self.enabled.push(unit.name.clone()),
+                Some(false) if !(self.has_agent && unit.name == "kubelet.service") => {
+                    self.disabled.push(unit.name.clone());
+                }
+                Some(false) | None => {}
+            }
+        }
+    }
+
+    /// What can be done without an agent is done here; the rest is told.
+    fn without_agent(&mut self, load: &Load<'_>, findings: &mut Findings) {
+        for step in &load.plan.steps {
+            match &step.action {
+                Action::WriteFile { path, mode, owner, content } => match known_bytes(content) {
+                    Some(content) => self.files.push(PlacedFile {
+                        path: path.clone(),
+                        mode: mode_bits(mode, 0o644),
+                        owner: owner.clone(),
+                        content,
+                    }),
+                    None => {
+                        findings.push(agent_needed(load, &step.name, "its content is known only on the node"))
+                    }
+                },
+                Action::MakeDirectory { path, mode, owner } => {
+                    self.directories.push((path.clone(), mode.clone(), owner.clone()));
+                }
+                Action::MakeLink { path, target } => self.links.push((path.clone(), target.clone())),
+                Action::LoadModules { modules } => {
+                    self.files.push(modules_file(modules));
+                    self.restarted.push("systemd-modules-load.service");
+                }
+                Action::SetSysctls { settings } => {
+                    self.files.push(sysctls_file(settings));
+                    self.restarted.push("systemd-sysctl.service");
+                }
+                action => {
+                    if let Some(why) = why_agent(action) {
+                        findings.push(agent_needed(load, &step.name, why));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The files that it places.
+    pub(crate) fn files(&self) -> &[PlacedFile] {
+        &self.files
+    }
+
+    /// The links that it makes: path and target.
+    pub(crate) fn links(&self) -> &[(String, String)] {
+        &self.links
+    }
+
+    /// The script, for a part of its own.
+    pub(crate) fn script(&self) -> String {
+        format!("#!/bin/sh\n{}", self.commands())
+    }
+
+    /// The commands, for a list of commands that go on after them: a subshell, so that nothing leaks out of it.
+    pub(crate) fn commands(&self) -> String {
+        let end = delimiter(self.files.iter().filter_map(PlacedFile::lines));
+        let mut script = format!("{MARK}\n(\nset -eu\n");
+        script.push_str(
+            "trap 'test $? = 0 || echo \"bringup: the first stage failed, see /var/log/cloud-init-output.log\" >/dev/console' EXIT\n",
+        );
+        script.push_str(PLACE);
+        for (path, mode, owner) in &self.directories {
+            let (path, owner) = (word(path), word(owner));
+            let _ = writeln!(script, "mkdir -p {path}\nchmod {mode} {path}\nchown {owner} {path}");
+        }
+        for (path, target) in &self.links {
+            let _ = writeln!(script, "ln -sfn {} {}", word(target), word(path));
+        }
+        for file in &self.files {
+            script.push_str(&placing(file, &end));
+        }
+        for name in &self.masked {
+            let _ = writeln!(script, "ln -sfn /dev/null {}", word(&format!("{UNIT_DIRECTORY}/{name}")));
+        }
+        if self.has_agent {
+            script.push_str(UNLINK_KUBELET);
+        }
+        script.push_str("systemctl daemon-reload\n");
+        if self.has_agent {
+            script.push_str("if [ -n \"$queued\" ]; then systemctl stop --no-block kubelet.service; fi\n");
+            let _ = writeln!(script, "systemctl start --no-block {AGENT_UNIT}");
+        }
+        for name in &self.restarted {
+            let _ = writeln!(script, "systemctl restart --no-block {name}");
+        }
+        for name in &self.disabled {
+            let _ = writeln!(script, "systemctl disable {}", word(name));
+        }
+        // A unit that is enabled now was not yet when this boot was planned.
+        for name in &self.enabled {
+            let name = word(name);
+            let _ = writeln!(script, "systemctl enable {name}\nsystemctl start --no-block {name}");
+        }
+        script.push_str(")\n");
+        script
+    }
+
+    /// What each file takes, and the commands around them.
+    pub(crate) fn sizes(&self) -> Vec<PartSize> {
+        let end = delimiter(self.files.iter().filter_map(PlacedFile::lines));
+        let mut sizes: Vec<PartSize> = self
+            .files
+            .iter()
+            .map(|file| PartSize { name: file.path.clone(), bytes: placing(file, &end).len() })
+            .collect();
+        let files: usize = sizes.iter().map(|size| size.bytes).sum();
+        sizes.push(PartSize {
+            name: "first stage".to_owned(),
+            bytes: self.script().len().saturating_sub(files),
+        });
+        sizes
+    }
+}
+
+/// The commands that place one file.
+fn placing(file: &PlacedFile, end: &str) -> String {
+    let mut command = format!("place {:04o} {}", file.mode, word(&file.path));
+    if file.owner != "root:root" {
+        let _ = write!(command, " {}", word(&file.owner));
+    }
+    match file.lines() {
+        Some(text) => format!("{command} <<'{end}'\n{text}{end}\n"),
+        None => {
+            format!("base64 -d <<'{end}' | {command}\n{}\n{end}\n", BASE64_STANDARD.encode(&file.content))
+        }
+    }
+}
+
+/// The files that a first stage places, if the script is one of ours.
+pub(crate) fn read_files(script: &str) -> Option<Vec<PlacedFile>> {
+    let mut lines = script.lines();
+    lines.find(|line| *line == MARK)?;
+    let mut files = Vec::new();
+    while let Some(line) = lines.next() {
+        let Some((mut file, end, packed)) = read_placing(line) else { continue };
+        let mut content = String::new();
+        for line in lines.by_ref().take_while(|line| *line != end) {
+            content.push_str(line);
+            content.push('\n');
+        }
+        file.content =
+            if packed { BASE64_STANDARD.decode(content.trim_end()).ok()? } else { content.into_bytes() };
+        files.push(file);
+    }
+    Some(files)
+}
+
+fn read_placing(line: &str) -> Option<(PlacedFile, String, bool)> {
+    let (command, before, packed) = match line.strip_prefix("base64 -d <<") {
+        Some(rest) => {
+            let (end, command) = rest.split_once(" | ")?;
+            (command, Some(end), true)
+        }
+        None => (line, None, false),
+    };
+    let rest = command.strip_prefix("place ")?;
+    let (mode, rest) = read_word(rest)?;
+    let (path, rest) = read_word(rest.strip_prefix(' ')?)?;
+    let mut file = PlacedFile::new(path, u32::from_str_radix(&mode, 8).ok()?, Vec::new());
+    let mut rest = rest.trim_start();
+    if !rest.is_empty() && !rest.starts_with("<<") {
+        let (owner, after) = read_word(rest)?;
+        file.owner = owner;
+        rest = after.trim_start();
+    }
+    let end = before.or_else(|| rest.strip_prefix("<<"))?;
+    Some((file, read_word(end)?.0, packed))
+}
+
+/// Kernel modules to load at every boot.
+pub(crate) fn modules_file(modules: &[String]) -> PlacedFile {
+    PlacedFile::new("/etc/modules-load.d/90-bringup.conf", 0o644, whole_lines(&modules.join("\n")))
+}
+
+/// Kernel settings to set at every boot.
+pub(crate) fn sysctls_file(settings: &std::collections::BTreeMap<String, String>) -> PlacedFile {
+    let mut text = String::new();
+    for (name, value) in settings {
+        let _ = writeln!(text, "{name} = {value}");
+    }
+    PlacedFile::new("/etc/sysctl.d/90-bringup.conf", 0o644, text)
+}
+
+/// Why an action cannot do without the agent; nothing, if it is the agent's own business or there is nothing to do.
+pub(crate) fn why_agent(action: &Action) -> Option<&'static str> {
+    match action {
+        Action::Fetch { .. } => Some("it fetches something"),
+        Action::Install { source: InstallSource::Image, .. }
+        | Action::SetSwap { policy: SwapPolicy::Keep, .. } => None,
+        Action::Install { .. } => Some("it installs something"),
+        Action::SetKernelArguments { .. } => Some("it sets kernel arguments"),
+        Action::SetSwap { .. } => Some("it changes swap"),
+        Action::UpdateOs { .. } => Some("it updates the operating system"),
+        Action::Reboot { always } => always.then_some("it reboots the machine"),
+        Action::Run { .. } => Some("it runs a command in order"),
+        Action::Signal { .. } => Some("it tells somebody how it ended"),
+        Action::LearnFacts
+        | Action::WriteFile { .. }
+        | Action::MakeDirectory { .. }
+        | Action::MakeLink { .. }
+        | Action::LoadModules { .. }
+        | Action::SetSysctls { .. }
+        | Action::PlaceUnits
+        | Action::OpenGate { .. }
+        | Action::StartKubelet { .. }
+        | Action::AwaitRegistration { .. }
+        | Action::Report => None,
+    }
+}
+
+/// The finding for a step that has nobody to do it.
+pub(crate) fn agent_needed(load: &Load<'_>, step: &str, why: &str) -> Finding {
+    Finding::error(codes::AGENT_NEEDED, format!("step `{step}` cannot be done without the agent: {why}"))
+        .at(load.place("agent"))
+        .hint("write `agent: image` or `agent: fetch`, or leave the step out")
+}

@@ -1,0 +1,125 @@
+//! Data URLs: content inside an address.
+
+use base64::{Engine as _, engine::DecodePaddingMode, engine::GeneralPurpose, engine::GeneralPurposeConfig};
+use base64::{alphabet, prelude::BASE64_STANDARD};
+
+use crate::compress::{gzip, gzip_strong};
+
+/// Below this, gzip's own header and trailer cost more than it saves.
+const SMALLEST_TO_COMPRESS: usize = 200;
+/// What `"compression":"gzip",` adds to a config.
+const COMPRESSION_KEY: usize = 21;
+
+/// A content as an address, and whether what the address holds is compressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Source {
+    pub(crate) url: String,
+    pub(crate) gzip: bool,
+}
+
+/// How hard to try to make it small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    Usual,
+    Strong,
+}
+
+/// The shortest address that holds the bytes: escaped, in base64, or compressed and in base64.
+pub(crate) fn shortest(bytes: &[u8], effort: Effort) -> Source {
+    const ESCAPED: &str = "data:,";
+    const ENCODED: &str = "data:;base64,";
+    let escaped =
+        ESCAPED.len().saturating_add(bytes.iter().map(|byte| if is_plain(*byte) { 1 } else { 3 }).sum());
+    let encoded = ENCODED.len().saturating_add(base64_length(bytes.len()));
+    if bytes.len() >= SMALLEST_TO_COMPRESS {
+        let packed = if effort == Effort::Strong { gzip_strong(bytes) } else { gzip(bytes) };
+        let length =
+            ENCODED.len().saturating_add(base64_length(packed.len())).saturating_add(COMPRESSION_KEY);
+        if length < escaped.min(encoded) {
+            return Source { url: format!("{ENCODED}{}", BASE64_STANDARD.encode(packed)), gzip: true };
+        }
+    }
+    if encoded < escaped {
+        return Source { url: format!("{ENCODED}{}", BASE64_STANDARD.encode(bytes)), gzip: false };
+    }
+    let mut url = String::with_capacity(escaped);
+    url.push_str(ESCAPED);
+    for byte in bytes {
+        if is_plain(*byte) {
+            url.push(char::from(*byte));
+        } else {
+            const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+            url.push('%');
+            for digit in [byte >> 4, byte & 15] {
+                url.push(char::from(*DIGITS.get(usize::from(digit)).unwrap_or(&b'0')));
+            }
+        }
+    }
+    Source { url, gzip: false }
+}
+
+fn base64_length(bytes: usize) -> usize {
+    bytes.div_ceil(3).saturating_mul(4)
+}
+
+/// Letters that stand for themselves. Fewer than RFC 3986 allows: `#`, `?` and `%` mean something to Go's parser.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~/:,;=@+!$&'()*".contains(&byte)
+}
+
+/// The bytes that a data URL holds; nothing if it is none.
+pub(crate) fn decode(url: &str) -> Option<Vec<u8>> {
+    let rest = url.strip_prefix("data:")?;
+    let (head, data) = rest.split_once(',')?;
+    let unescaped = unescape(data)?;
+    if !head.split(';').any(|parameter| parameter == "base64") {
+        return Some(unescaped);
+    }
+    let lenient = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    let letters: Vec<u8> = unescaped.into_iter().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    GeneralPurpose::new(&alphabet::STANDARD, lenient).decode(letters).ok()
+}
+
+fn unescape(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        if *first == b'%' {
+            let [high, low, after @ ..] = rest else { return None };
+            let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+            bytes.push(digit(high)? << 4 | digit(low)?);
+            rest = after;
+        } else {
+            bytes.push(*first);
+        }
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Effort, decode, shortest};
+
+    #[test]
+    fn the_shortest_form_is_taken() {
+        let short = shortest(b"net.ipv4.ip_forward = 1\n", Effort::Usual);
+        assert_eq!(short.url, "data:,net.ipv4.ip_forward%20=%201%0A");
+        let binary = shortest(&[0, 1, 2, 255, 254, 253], Effort::Usual);
+        assert_eq!(binary.url, "data:;base64,AAEC//79");
+        let long = shortest(&b"the same line again and again\n".repeat(50), Effort::Usual);
+        assert!(long.gzip && long.url.len() < 200, "{}", long.url.len());
+        assert_eq!(shortest(b"", Effort::Usual).url, "data:,");
+    }
+
+    /// The left sides are from Ignition's own tests and from Butane's output.
+    #[test]
+    fn foreign_forms_are_read() {
+        assert_eq!(decode("data:,hello%20world%0a"), Some(b"hello world\n".to_vec()));
+        assert_eq!(decode("data:;base64,aGVsbG8gd29ybGQK"), Some(b"hello world\n".to_vec()));
+        assert_eq!(decode("data:text/plain;charset=utf-8;base64,aGVsbG8"), Some(b"hello".to_vec()));
+        assert_eq!(decode("data:text/plain,a,b"), Some(b"a,b".to_vec()));
+        assert_eq!(decode("https://example.com/,x"), None);
+        assert_eq!(decode("data:,%2"), None);
+    }
+}

@@ -1,0 +1,284 @@
+//! A load as an Ignition config.
+
+use bringup_diag::{Finding, Findings};
+use bringup_plan::Unit;
+use bringup_spec::Carrier;
+use serde_json::{Map, Value, json};
+
+use super::data_url::{Effort, shortest};
+use super::native::{Directory, Native, SPECIAL_BITS, native};
+use crate::budget::{Budget, PartSize, budget_of};
+use crate::codes;
+use crate::fetch::wanted_plan;
+use crate::load::Load;
+use crate::placed::{AGENT_PATH, AGENT_UNIT, PLAN_PATH, PlacedFile, UNIT_DIRECTORY, whole_lines};
+use crate::render::{Form, Rendered, tell_size};
+use bringup_plan::sha256_hex;
+
+/// The oldest specification that has all that a node needs, kernel arguments included; what Debian 12's validator reads.
+const USUAL_VERSION: &str = "3.3.0";
+/// The first that honours setuid, setgid and sticky bits.
+const SPECIAL_BITS_VERSION: &str = "3.6.0";
+
+/// How to make a config smaller, one after the other.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Files of the plan also as files of the config.
+    files: bool,
+    effort: Effort,
+    /// The plan by address.
+    fetched: bool,
+}
+
+const SHAPES: [Shape; 4] = [
+    Shape { files: true, effort: Effort::Usual, fetched: false },
+    Shape { files: false, effort: Effort::Usual, fetched: false },
+    Shape { files: false, effort: Effort::Strong, fetched: false },
+    Shape { files: false, effort: Effort::Strong, fetched: true },
+];
+
+/// The config of a load, within the platform's limit if that can be.
+pub(crate) fn render(load: &Load<'_>, findings: &mut Findings) -> Rendered {
+    for (index, part) in load.parts.iter().enumerate() {
+        findings.push(
+            Finding::warning(
+                codes::NOT_CARRIED,
+                format!("part `{}` is for cloud-init; Ignition has no place for it", part.name),
+            )
+            .at(load.document.place(&load.group_path.key("parts").index(index)))
+            .hint("write it as a step, a file or a unit of the node group"),
+        );
+    }
+    let (platform, limit) = budget_of(load.group.platform);
+    let can_fetch = load.has_agent() && wanted_plan(load).is_some();
+    let mut best: Option<(Vec<u8>, Vec<PartSize>, Shape, Findings)> = None;
+    for shape in SHAPES {
+        let useless = if load.has_agent() { shape.fetched && !can_fetch } else { !shape.files };
+        if useless {
+            continue;
+        }
+        let mut said = Findings::new();
+        let (bytes, parts) = config(load, shape, &mut said);
+        let fits = bytes.len() <= limit;
+        best = Some((bytes, parts, shape, said));
+        if fits {
+            break;
+        }
+    }
+    let (bytes, parts, fetched) = match best {
+        Some((bytes, parts, shape, said)) => {
+            findings.append(said);
+            (bytes, parts, shape.fetched)
+        }
+        None => (Vec::new(), Vec::new(), false),
+    };
+    let rendered = Rendered {
+        carrier: Carrier::Ignition,
+        file_name: "ignition.json".to_owned(),
+        budget: Some(Budget { platform, limit, used: bytes.len(), plain: bytes.len() }),
+        bytes,
+        parts,
+        form: Form::Plain,
+        plan_fetched: fetched,
+        findings: Findings::new(),
+    };
+    tell_size(load, &rendered, findings);
+    rendered
+}
+
+fn config(load: &Load<'_>, shape: Shape, findings: &mut Findings) -> (Vec<u8>, Vec<PartSize>) {
+    let mut native = native(load, shape.files, findings);
+    let mut fetched: Vec<Value> = Vec::new();
+    if load.has_agent() {
+        match wanted_plan(load).filter(|_| shape.fetched) {
+            Some(plan) => fetched
+                .extend(plan.urls.first().map(|url| remote_file(PLAN_PATH, plan.mode, url, &plan.sha256))),
+            None => native.files.push(PlacedFile::new(PLAN_PATH, 0o600, load.plan_json())),
+        }
+        fetched.extend(agent_file(load, findings));
+    }
+    let units = units(load, &mut native);
+    let version = version(load, &native, findings);
+    let mut sizes = Vec::new();
+    native.files.sort_by(|one, other| one.path.cmp(&other.path));
+    let mut files: Vec<Value> = native.files.iter().map(|file| file_value(file, shape.effort)).collect();
+    for (file, value) in native.files.iter().zip(&files) {
+        sizes.push(PartSize { name: file.path.clone(), bytes: value.to_string().len() });
+    }
+    files.extend(fetched);
+    for unit in &units {
+        let name = unit.get("name").and_then(Value::as_str).unwrap_or_default();
+        sizes.push(PartSize { name: name.to_owned(), bytes: unit.to_string().len() });
+    }
+    native.directories.sort_by(|one, other| one.path.cmp(&other.path));
+    let mut storage = Map::new();
+    insert_list(&mut storage, "directories", native.directories.iter().map(directory_value).collect());
+    insert_list(&mut storage, "files", files);
+    let links = native.links.iter();
+    insert_list(
+        &mut storage,
+        "links",
+        links.map(|(path, target)| json!({"path": path, "target": target, "overwrite": true})).collect(),
+    );
+    let mut config = Map::new();
+    config.insert("ignition".to_owned(), json!({"version": version}));
+    if !storage.is_empty() {
+        config.insert("storage".to_owned(), storage.into());
+    }
+    if !native.kernel_arguments.is_empty() {
+        config.insert("kernelArguments".to_owned(), json!({"shouldExist": native.kernel_arguments}));
+    }
+    if !units.is_empty() {
+        config.insert("systemd".to_owned(), json!({"units": units}));
+    }
+    let text = format!("{}\n", Value::Object(config));
+    let known: usize = sizes.iter().map(|size| size.bytes).sum();
+    sizes.push(PartSize { name: "frame".to_owned(), bytes: text.len().saturating_sub(known) });
+    (text.into_bytes(), sizes)
+}
+
+fn insert_list(map: &mut Map<String, Value>, key: &str, items: Vec<Value>) {
+    if !items.is_empty() {
+        map.insert(key.to_owned(), items.into());
+    }
+}
+
+/// The specification that the config needs.
+fn version(load: &Load<'_>, native: &Native, findings: &mut Findings) -> &'static str {
+    let special = native
+        .files
+        .iter()
+        .map(|file| (&file.path, file.mode))
+        .chain(native.directories.iter().map(|directory| (&directory.path, directory.mode)));
+    let mut version = USUAL_VERSION;
+    for (path, mode) in special.filter(|(_, mode)| mode & SPECIAL_BITS != 0) {
+        version = SPECIAL_BITS_VERSION;
+        findings.push(
+            Finding::warning(
+                codes::NEWER_SPEC,
+                format!("mode {mode:04o} of `{path}` needs Ignition's specification {SPECIAL_BITS_VERSION}, which images with Ignition below 2.26 refuse"),
+            )
+            .at(load.place("files"))
+            .hint("leave out the setuid, setgid and sticky bits, or let the agent write the file: `agent: image` or `agent: fetch`"),
+        );
+    }
+    version
+}
+
+fn owner_keys(entry: &mut Map<String, Value>, owner: &str) {
+    let (user, group) = owner.split_once(':').unwrap_or((owner, owner));
+    for (key, name) in [("user", user), ("group", group)] {
+        match name.parse::<u32>() {
+            Ok(id) => entry.insert(key.to_owned(), json!({"id": id})),
+            // Root owns what has no owner.
+            Err(_) if name == "root" => None,
+            Err(_) => entry.insert(key.to_owned(), json!({"name": name})),
+        };
+    }
+}
+
+fn file_value(file: &PlacedFile, effort: Effort) -> Value {
+    let source = shortest(&file.content, effort);
+    let mut contents = Map::new();
+    if source.gzip {
+        contents.insert("compression".to_owned(), "gzip".into());
+    }
+    contents.insert("source".to_owned(), source.url.into());
+    contents
+        .insert("verification".to_owned(), json!({"hash": format!("sha256-{}", sha256_hex(&file.content))}));
+    let mut entry = Map::new();
+    entry.insert("path".to_owned(), file.path.clone().into());
+    entry.insert("mode".to_owned(), file.mode.into());
+    entry.insert("overwrite".to_owned(), true.into());
+    entry.insert("contents".to_owned(), contents.into());
+    owner_keys(&mut entry, &file.owner);
+    entry.into()
+}
+
+fn directory_value(directory: &Directory) -> Value {
+    let mut entry = Map::new();
+    entry.insert("path".to_owned(), directory.path.clone().into());
+    entry.insert("mode".to_owned(), directory.mode.into());
+    owner_keys(&mut entry, &directory.owner);
+    entry.into()
+}
+
+fn remote_file(path: &str, mode: u32, url: &str, sha256: &str) -> Value {
+    json!({
+        "path": path, "mode": mode, "overwrite": true,
+        "contents": {"source": url, "verification": {"hash": format!("sha256-{sha256}")}},
+    })
+}
+
+/// The agent, if it is to be fetched: Ignition fetches and checks it itself.
+fn agent_file(load: &Load<'_>, findings: &mut Findings) -> Option<Value> {
+    let mut said = Findings::new();
+    let wanted = crate::fetch::wanted_agent(load, &mut said);
+    // Ignition reads S3 as well, so an address there is no fault here.
+    let s3 = load
+        .agent_download()
+        .and_then(|download| download.urls.iter().find(|url| url.as_str().starts_with("s3://")));
+    let first = wanted.as_ref().and_then(|wanted| wanted.urls.iter().find(|url| !url.starts_with("file:")));
+    let (url, mirrors) = match (first, s3) {
+        (Some(url), _) => (url.clone(), wanted.as_ref().map_or(0, |wanted| wanted.urls.len())),
+        (None, Some(url)) => (url.as_str().to_owned(), 1),
+        (None, None) => {
+            findings.append(said);
+            return None;
+        }
+    };
+    if mirrors > 1 {
+        findings.push(
+            Finding::note(
+                codes::ONE_SOURCE,
+                format!("Ignition fetches the agent from `{url}` only; the mirrors are not used"),
+            )
+            .at(load.place("agent"))
+            .hint("name the mirror that must work first"),
+        );
+    }
+    let sha256 = load.agent_download().map(|download| download.sha256.as_str().to_owned())?;
+    Some(remote_file(AGENT_PATH, 0o755, &url, &sha256))
+}
+
+/// All units of the plan; the agent's own starts at every boot.
+fn units(load: &Load<'_>, native: &mut Native) -> Vec<Value> {
+    let mut units: Vec<&Unit> =
+        load.plan.units.iter().filter(|unit| load.has_agent() || !unit.name.starts_with("bringup")).collect();
+    units.sort_by(|one, other| one.name.cmp(&other.name));
+    units.into_iter().map(|unit| unit_value(unit, native)).collect()
+}
+
+fn unit_value(unit: &Unit, native: &mut Native) -> Value {
+    let mut entry = Map::new();
+    entry.insert("name".to_owned(), unit.name.clone().into());
+    if unit.mask {
+        entry.insert("mask".to_owned(), true.into());
+        return entry.into();
+    }
+    let installs =
+        unit.content.as_deref().is_none_or(|text| text.lines().any(|line| line.trim() == "[Install]"));
+    let mut enabled = unit.enabled;
+    if unit.name == AGENT_UNIT {
+        if installs {
+            enabled = Some(true);
+        } else {
+            enabled = None;
+            let wants = format!("{UNIT_DIRECTORY}/multi-user.target.wants/{AGENT_UNIT}");
+            native.links.insert(wants, format!("{UNIT_DIRECTORY}/{AGENT_UNIT}"));
+        }
+    }
+    if let Some(enabled) = enabled {
+        entry.insert("enabled".to_owned(), enabled.into());
+    }
+    if let Some(text) = &unit.content {
+        entry.insert("contents".to_owned(), whole_lines(text).into());
+    }
+    let drop_ins: Vec<Value> = unit
+        .drop_ins
+        .iter()
+        .map(|(name, text)| json!({"name": name, "contents": whole_lines(text)}))
+        .collect();
+    insert_list(&mut entry, "dropins", drop_ins);
+    entry.into()
+}

@@ -1,0 +1,249 @@
+//! User-data for the node agent of EKS images: a NodeConfig, behind the operator's own parts.
+
+use bringup_diag::{Finding, Findings};
+use bringup_spec::{MaxPods, NodeNamePolicy, RuntimeName, SoftwareSource};
+use bringup_yaml::{Value, to_yaml};
+
+use crate::budget::PartSize;
+use crate::codes;
+use crate::load::Load;
+use crate::multipart::message;
+
+/// The message and what its parts take. The operator's parts go first: cloud-init runs them before the node joins.
+pub(crate) fn nodeconfig(load: &Load<'_>, findings: &mut Findings) -> (Vec<u8>, Vec<PartSize>) {
+    tell_what_is_lost(load, findings);
+    let config = to_yaml(&node_config(load, findings));
+    let mut parts: Vec<(&str, &str, &[u8])> =
+        load.parts.iter().map(|part| (part.name.as_str(), part.kind.word(), part.bytes.as_slice())).collect();
+    parts.push(("nodeconfig.yaml", "application/node.eks.aws", config.as_bytes()));
+    message(parts)
+}
+
+fn node_config(load: &Load<'_>, findings: &mut Findings) -> Value {
+    let mut spec = Value::map([("cluster", cluster(load, findings))]);
+    let mut put = |key: &str, value: Value| {
+        if !is_empty(&value) {
+            spec.set(key, value);
+        }
+    };
+    put("kubelet", kubelet(load, findings));
+    if let Some(config) = &load.group.runtime.config {
+        put("containerd", Value::map([("config", config.as_str())]));
+    }
+    put("instance", instance(load, findings));
+    if load.plan.node_name == NodeNamePolicy::InstanceId {
+        put("featureGates", Value::map([("InstanceIdNodeName", true)]));
+    }
+    Value::map([
+        ("apiVersion", Value::from("node.eks.aws/v1alpha1")),
+        ("kind", Value::from("NodeConfig")),
+        ("spec", spec),
+    ])
+}
+
+fn is_empty(value: &Value) -> bool {
+    matches!(value, Value::Map(pairs) if pairs.is_empty())
+}
+
+/// The four things that it must be told.
+fn cluster(load: &Load<'_>, findings: &mut Findings) -> Value {
+    let spec = &load.document.cluster.spec;
+    let aws_name = spec.aws.as_ref().and_then(|aws| aws.cluster_name.clone());
+    let name = aws_name.unwrap_or_else(|| load.document.cluster.metadata.name.as_str().to_owned());
+    let endpoint = spec.api.as_ref().map(|api| api.endpoint.clone());
+    let authority =
+        spec.api.as_ref().and_then(|api| api.certificate_authority.as_ref()).map(|pem| pem.base64());
+    let range = spec.network.service_ranges.first().map(ToString::to_string);
+    let mut cluster = Value::map([("name", name)]);
+    for (key, value, wanted) in [
+        ("apiServerEndpoint", endpoint, "`api.endpoint`"),
+        ("certificateAuthority", authority, "`api.certificateAuthority`"),
+        ("cidr", range, "`network.serviceRanges`"),
+    ] {
+        match value {
+            Some(value) => cluster.set(key, value),
+            None => findings.push(
+                Finding::error(
+                    codes::NODECONFIG_MISSING,
+                    format!("a NodeConfig needs `{key}`, and the document does not say it"),
+                )
+                .at(load.document.key_place(&bringup_yaml::Path::root().key("spec")))
+                .hint(format!("write {wanted} of the cluster; `aws eks describe-cluster` prints it")),
+            ),
+        }
+    }
+    if let Some(id) = spec.api.as_ref().and_then(|api| api.cluster_id.clone()) {
+        cluster.set("id", id);
+        cluster.set("enableOutpost", true);
+    }
+    cluster
+}
+
+fn kubelet(load: &Load<'_>, findings: &mut Findings) -> Value {
+    let group = load.group;
+    let network = &load.document.cluster.spec.network;
+    let mut config = Value::Map(Vec::new());
+    if !network.dns.is_empty() {
+        config.set("clusterDNS", Value::list(network.dns.iter().map(ToString::to_string)));
+    }
+    if network.domain != "cluster.local" {
+        config.set("clusterDomain", network.domain.as_str());
+    }
+    match &group.max_pods {
+        Some(MaxPods::Fixed(pods)) => config.set("maxPods", *pods),
+        Some(MaxPods::Interfaces(_)) => {
+            lost(load, findings, "maxPods", "it works out the number of pods by its own rule");
+        }
+        None => {}
+    }
+    if !group.taints.is_empty() {
+        let taint = |taint: &bringup_spec::Taint| {
+            Value::map([
+                ("key", taint.key.as_str()),
+                ("value", taint.value.as_str()),
+                ("effect", taint.effect.word()),
+            ])
+        };
+        config.set("registerWithTaints", Value::list(group.taints.iter().map(taint)));
+    }
+    for (key, value) in &group.kubelet.config {
+        config.set(key.as_str(), Value::from(value.clone()));
+    }
+    let mut flags = Vec::new();
+    let mut labels = Vec::new();
+    for (key, value) in &group.labels {
+        match value.as_literal() {
+            Some(value) => labels.push(format!("{key}={value}")),
+            None => lost(
+                load,
+                findings,
+                "labels",
+                &format!("the value of label `{key}` is known only on the node"),
+            ),
+        }
+    }
+    if !labels.is_empty() {
+        flags.push(format!("--node-labels={}", labels.join(",")));
+    }
+    for (name, value) in &group.kubelet.flags {
+        match value.as_literal() {
+            Some(value) => flags.push(format!("--{name}={value}")),
+            None => lost(
+                load,
+                findings,
+                "kubelet",
+                &format!("the value of flag `{name}` is known only on the node"),
+            ),
+        }
+    }
+    let mut kubelet = Value::Map(Vec::new());
+    if !is_empty(&config) {
+        kubelet.set("config", config);
+    }
+    if !flags.is_empty() {
+        kubelet.set("flags", Value::list(flags));
+    }
+    kubelet
+}
+
+/// Variables of services; the proxy is for all of them.
+fn instance(load: &Load<'_>, findings: &mut Findings) -> Value {
+    let mut environment = Value::Map(Vec::new());
+    if !load.plan.environment.is_empty() {
+        environment.set("default", Value::map(load.plan.environment.clone()));
+    }
+    let mut own = Value::Map(Vec::new());
+    for (name, value) in &load.group.kubelet.environment {
+        match value.as_literal() {
+            Some(value) => own.set(name.as_str(), value),
+            None => lost(
+                load,
+                findings,
+                "kubelet",
+                &format!("the value of variable `{name}` is known only on the node"),
+            ),
+        }
+    }
+    if !is_empty(&own) {
+        environment.set("kubelet", own);
+    }
+    if is_empty(&environment) { environment } else { Value::map([("environment", environment)]) }
+}
+
+/// What the document asks for and the node agent of EKS images has no place for.
+fn tell_what_is_lost(load: &Load<'_>, findings: &mut Findings) {
+    let group = load.group;
+    let software = &group.software;
+    let foreign = |item: &bringup_spec::SoftwareItem| item.from != SoftwareSource::Image;
+    let asked: [(&str, bool, &str); 22] = [
+        ("files", !group.files.is_empty(), "it writes no files of others"),
+        ("directories", !group.directories.is_empty(), "it makes no directories of others"),
+        ("links", !group.links.is_empty(), "it makes no links"),
+        (
+            "steps",
+            !group.steps.is_empty(),
+            "it runs no commands in order; a shell part of `parts` runs before it",
+        ),
+        ("hooks", !group.hooks.is_empty(), "it runs no hooks"),
+        ("units", !group.units.is_empty(), "it places no units of others"),
+        ("assets", !group.assets.is_empty(), "it downloads nothing"),
+        ("kernelModules", !group.kernel_modules.is_empty(), "it loads no modules"),
+        ("sysctls", !group.sysctls.is_empty(), "it sets no sysctls of others"),
+        ("kernelArguments", !group.kernel_arguments.is_empty(), "it sets no kernel arguments"),
+        ("swap", group.swap.is_some(), "it does not touch swap"),
+        (
+            "update",
+            group.update.as_ref().is_some_and(|update| update.enabled),
+            "it does not update the system",
+        ),
+        ("reboot", group.reboot.policy == bringup_spec::RebootPolicy::Always, "it does not reboot"),
+        ("controlPlane", group.control_plane.is_some(), "it makes no control plane"),
+        ("platformStage", group.platform_stage.is_some(), "it installs nothing on top"),
+        ("signals", !group.signals.is_empty(), "it tells nobody how it ended"),
+        ("order", !group.order.is_empty(), "it keeps its own order"),
+        (
+            "imageCredentialProvider",
+            group.image_credential_provider.is_some(),
+            "it configures the provider of the image",
+        ),
+        (
+            "software",
+            [&software.kubelet, &software.kubeadm, &software.runtime, &software.cni].into_iter().any(foreign),
+            "it uses what is in the image",
+        ),
+        ("runtime", group.runtime.name == RuntimeName::Docker, "it knows containerd only"),
+        (
+            "runtime",
+            group.runtime.sandbox_image.is_some(),
+            "it sets the sandbox image itself; set it in `runtime.config`",
+        ),
+        ("agent", load.has_agent() && load.agent_download().is_some(), "it brings no agent of ours"),
+    ];
+    for (key, _, why) in asked.iter().filter(|(_, asked, _)| *asked) {
+        lost(load, findings, key, why);
+    }
+    let spec = &load.document.cluster.spec;
+    let of_cluster: [(&str, bool, &str); 4] = [
+        (
+            "certificateAuthorities",
+            !spec.certificate_authorities.is_empty(),
+            "it trusts the image's authorities only",
+        ),
+        ("files", !spec.files.is_empty(), "it writes no files of others"),
+        ("assets", !spec.assets.is_empty(), "it downloads nothing"),
+        ("hooks", !spec.hooks.is_empty(), "it runs no hooks"),
+    ];
+    for (key, _, why) in of_cluster.iter().filter(|(_, asked, _)| *asked) {
+        let place = load.document.key_place(&bringup_yaml::Path::root().keys(["spec", *key]));
+        findings.push(not_carried(key, why).at(place));
+    }
+}
+
+fn lost(load: &Load<'_>, findings: &mut Findings, key: &str, why: &str) {
+    findings.push(not_carried(key, why).at(load.place(key)));
+}
+
+fn not_carried(key: &str, why: &str) -> Finding {
+    Finding::warning(codes::NODECONFIG, format!("nodeadm cannot carry `{key}`: {why}"))
+        .hint("take the carrier `multipart` or `cloud-init`, whose agent does it, or leave it out")
+}

@@ -1,0 +1,80 @@
+//! What a carrier itself puts in place on the node.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bringup_plan::{Content, PlacedBy, Unit};
+
+use crate::load::Load;
+
+/// Where the agent finds its plan.
+pub(crate) const PLAN_PATH: &str = "/etc/bringup/plan.json";
+/// The agent.
+pub(crate) const AGENT_PATH: &str = "/opt/bringup/bin/bringup-node";
+/// Where units of the administrator stand.
+pub(crate) const UNIT_DIRECTORY: &str = "/etc/systemd/system";
+/// The unit that runs the agent up to the gate.
+pub(crate) const AGENT_UNIT: &str = "bringup.service";
+
+/// A file that a carrier places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlacedFile {
+    pub(crate) path: String,
+    pub(crate) mode: u32,
+    /// `user:group`.
+    pub(crate) owner: String,
+    pub(crate) content: Vec<u8>,
+}
+
+impl PlacedFile {
+    /// A file of root's.
+    pub(crate) fn new(path: impl Into<String>, mode: u32, content: impl Into<Vec<u8>>) -> Self {
+        Self { path: path.into(), mode, owner: "root:root".to_owned(), content: content.into() }
+    }
+
+    /// The content, if it is text that a here-document can hold: whole lines, nothing that a shell drops.
+    pub(crate) fn lines(&self) -> Option<&str> {
+        let text = std::str::from_utf8(&self.content).ok()?;
+        ((text.ends_with('\n') || text.is_empty()) && !text.contains(['\0', '\r'])).then_some(text)
+    }
+}
+
+/// The text with a line end at its end. A unit file means the same with it, and every carrier writes the same bytes.
+pub(crate) fn whole_lines(text: &str) -> String {
+    if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
+}
+
+/// The files of a unit: itself, if the plan brings it, and its drop-ins.
+pub(crate) fn unit_files(unit: &Unit) -> Vec<PlacedFile> {
+    if unit.mask {
+        return Vec::new();
+    }
+    let own = unit
+        .content
+        .as_ref()
+        .map(|text| PlacedFile::new(format!("{UNIT_DIRECTORY}/{}", unit.name), 0o644, whole_lines(text)));
+    let drop_ins = unit.drop_ins.iter().map(|(name, text)| {
+        PlacedFile::new(format!("{UNIT_DIRECTORY}/{}.d/{name}", unit.name), 0o644, whole_lines(text))
+    });
+    own.into_iter().chain(drop_ins).collect()
+}
+
+/// The units that a carrier must place: ours, for the agent to do the rest; without an agent, all but ours.
+pub(crate) fn carried_units<'load>(load: &'load Load<'_>) -> impl Iterator<Item = &'load Unit> {
+    let has_agent = load.has_agent();
+    load.plan.units.iter().filter(move |unit| {
+        if has_agent { unit.placed_by == PlacedBy::Carrier } else { !unit.name.starts_with("bringup") }
+    })
+}
+
+/// The bytes of a file that are known before boot.
+pub(crate) fn known_bytes(content: &Content) -> Option<Vec<u8>> {
+    match content {
+        Content::Text(text) => text.as_literal().map(|text| text.as_bytes().to_vec()),
+        Content::Base64(text) => BASE64_STANDARD.decode(text).ok(),
+        Content::Secret(_) => None,
+    }
+}
+
+/// A mode that a plan holds as octal digits.
+pub(crate) fn mode_bits(digits: &str, usual: u32) -> u32 {
+    u32::from_str_radix(digits, 8).unwrap_or(usual)
+}

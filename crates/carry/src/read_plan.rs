@@ -1,0 +1,77 @@
+//! A plan out of any carrier.
+
+use bringup_cloudinit::mime;
+use bringup_cloudinit::{gunzip, peel};
+use bringup_plan::Plan;
+use bringup_yaml::{Content, Limits, Node};
+
+use crate::bundle::{self, Member};
+use crate::first_stage::{MARK, read_files};
+use crate::ignition::data_url;
+use crate::placed::{PLAN_PATH, PlacedFile};
+
+/// Deeper than any carrier of ours: a template, base64, gzip, a message, a script.
+const DEPTH_LIMIT: usize = 6;
+/// The shortest text that could hold a plan.
+const SHORTEST: usize = 64;
+
+/// The plan that a carrier of ours holds; nothing if it holds none, or only says where to fetch it.
+///
+/// It is looked for in every text that the input has inside, so that any template around it will do.
+pub fn read_plan(bytes: &[u8]) -> Option<Plan> {
+    in_bytes(bytes, DEPTH_LIMIT)
+}
+
+fn in_bytes(bytes: &[u8], depth: usize) -> Option<Plan> {
+    let depth = depth.checked_sub(1)?;
+    let peeled = peel(bytes);
+    if peeled.refused.is_some() {
+        return None;
+    }
+    let bytes = peeled.bytes;
+    if bundle::is_tar(&bytes) {
+        let members = bundle::read(&bytes, gunzip::UNPACKED_LIMIT)?;
+        return members.into_iter().find_map(|member| match member {
+            Member::File(file) => plan_of(&file),
+            Member::Link { .. } => None,
+        });
+    }
+    let text = std::str::from_utf8(&bytes).ok()?;
+    if text.starts_with('{')
+        && let Ok(plan) = Plan::from_json(&bytes)
+    {
+        return Some(plan);
+    }
+    if mime::is_mime(&bytes) {
+        let message = mime::read(text).ok()?;
+        return message.walk().into_iter().find_map(|part| in_bytes(&part.payload()?.bytes, depth));
+    }
+    if text.starts_with("#!") {
+        return in_script(text);
+    }
+    let trees = bringup_yaml::parse(text, Limits::default()).ok()?;
+    trees.iter().find_map(|tree| in_tree(tree, depth))
+}
+
+fn in_tree(tree: &Node, depth: usize) -> Option<Plan> {
+    match &tree.content {
+        Content::Scalar(scalar) if scalar.text.len() < SHORTEST => None,
+        Content::Scalar(scalar) => match data_url::decode(&scalar.text) {
+            Some(content) => in_bytes(&content, depth),
+            None if scalar.text.contains(MARK) => {
+                in_script(&scalar.text).or_else(|| in_bytes(scalar.text.as_bytes(), depth))
+            }
+            None => in_bytes(scalar.text.as_bytes(), depth),
+        },
+        Content::List(items) => items.iter().find_map(|item| in_tree(item, depth)),
+        Content::Map(entries) => entries.iter().find_map(|entry| in_tree(&entry.value, depth)),
+    }
+}
+
+fn in_script(script: &str) -> Option<Plan> {
+    read_files(script)?.iter().find_map(plan_of)
+}
+
+fn plan_of(file: &PlacedFile) -> Option<Plan> {
+    if file.path == PLAN_PATH { Plan::from_json(&file.content).ok() } else { None }
+}

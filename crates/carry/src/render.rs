@@ -1,0 +1,240 @@
+//! From a load to the bytes of a carrier, within the platform's limit.
+
+use std::collections::BTreeMap;
+
+use bringup_diag::{Finding, Findings};
+use bringup_plan::Action;
+use bringup_spec::{Carrier, NodeGroup, OsFamily, PartType, Platform};
+
+use crate::budget::{Budget, PartSize, budget_of, too_small_elsewhere};
+use crate::bundle::bundle;
+use crate::cloud_config::cloud_config;
+use crate::compress::{gzip, gzip_strong};
+use crate::fetch::wanted_plan;
+use crate::load::Load;
+use crate::multipart::multipart;
+use crate::nodeconfig::nodeconfig;
+use crate::placed::{PLAN_PATH, known_bytes};
+use crate::user_parts::key_collisions;
+use crate::{codes, ignition};
+
+/// How a carrier was made to fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Form {
+    /// As it is.
+    Plain,
+    /// Compressed.
+    Gzip,
+    /// Compressed as strongly as we can.
+    StrongGzip,
+}
+
+/// A carrier.
+#[derive(Clone, Debug)]
+pub struct Rendered {
+    /// Which.
+    pub carrier: Carrier,
+    /// The name of its file, with `.gz` if it is compressed.
+    pub file_name: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// What its pieces take, before compression.
+    pub parts: Vec<PartSize>,
+    /// The size of its user-data against the platform's limit; nothing for what is no user-data.
+    pub budget: Option<Budget>,
+    /// How it was made to fit.
+    pub form: Form,
+    /// Whether the plan is not inside but fetched by the node.
+    pub plan_fetched: bool,
+    /// What there is to tell.
+    pub findings: Findings,
+}
+
+/// The carriers of a group: what it asks for, else what its operating system reads.
+pub fn carriers_of(group: &NodeGroup) -> Vec<Carrier> {
+    if !group.carriers.is_empty() {
+        return group.carriers.clone();
+    }
+    let mergeable = group.parts.iter().all(|part| part.kind == PartType::CloudConfig);
+    vec![match group.os.family {
+        OsFamily::Flatcar => Carrier::Ignition,
+        _ if mergeable => Carrier::CloudInit,
+        _ => Carrier::Multipart,
+    }]
+}
+
+impl Load<'_> {
+    /// Renders one carrier.
+    pub fn render(&self, carrier: Carrier) -> Rendered {
+        let mut findings = Findings::new();
+        let mut rendered = match carrier {
+            Carrier::CloudInit | Carrier::Multipart => {
+                key_collisions(self, &mut findings);
+                user_data(self, carrier, &mut findings)
+            }
+            Carrier::Ignition => ignition::render(self, &mut findings),
+            Carrier::Bundle => {
+                let (bytes, parts) = bundle(self, &mut findings);
+                Rendered::plain(carrier, "bundle.tar", bytes, parts)
+            }
+            Carrier::NodeConfig => {
+                key_collisions(self, &mut findings);
+                // There is no plan inside that could be fetched instead.
+                let make = |_: bool, findings: &mut Findings| nodeconfig(self, findings);
+                fitted(self, carrier, "nodeconfig.mime", false, make, &mut findings)
+            }
+            Carrier::CloudFormation | Carrier::CloudFormationJson => {
+                Rendered::plain(carrier, "", Vec::new(), Vec::new())
+            }
+        };
+        rendered.findings = findings.sorted();
+        rendered
+    }
+}
+
+impl Rendered {
+    /// A carrier that is no user-data.
+    pub(crate) fn plain(carrier: Carrier, file_name: &str, bytes: Vec<u8>, parts: Vec<PartSize>) -> Self {
+        Self {
+            carrier,
+            file_name: file_name.to_owned(),
+            bytes,
+            parts,
+            budget: None,
+            form: Form::Plain,
+            plan_fetched: false,
+            findings: Findings::new(),
+        }
+    }
+}
+
+/// User-data for cloud-init.
+pub(crate) fn user_data(load: &Load<'_>, carrier: Carrier, findings: &mut Findings) -> Rendered {
+    let mut single = carrier == Carrier::CloudInit;
+    if single && let Err(why) = cloud_config(load, false, &mut Findings::new()) {
+        single = false;
+        findings.push(
+            Finding::note(codes::FORCES_MULTIPART, format!("one cloud-config cannot hold the group's parts: {why}; the carrier is a multipart message"))
+                .at(load.place("parts"))
+                .hint("write `carriers: [multipart]` to say so in the document"),
+        );
+    }
+    let make = |fetched: bool, findings: &mut Findings| {
+        if single && let Ok(made) = cloud_config(load, fetched, findings) {
+            return made;
+        }
+        multipart(load, fetched, findings)
+    };
+    let file_name = if single { "cloud-config.yaml" } else { "user-data.mime" };
+    fitted(load, carrier, file_name, load.has_agent(), make, findings)
+}
+
+/// Makes user-data fit: plain, then compressed, then strongly compressed, then the same without the plan inside.
+pub(crate) fn fitted(
+    load: &Load<'_>,
+    carrier: Carrier,
+    file_name: &str,
+    holds_plan: bool,
+    make: impl Fn(bool, &mut Findings) -> (Vec<u8>, Vec<PartSize>),
+    findings: &mut Findings,
+) -> Rendered {
+    let (platform, limit) = budget_of(load.group.platform);
+    let (plain, parts) = make(false, findings);
+    let (form, bytes) = packed(&plain, limit);
+    let mut rendered = Rendered {
+        carrier,
+        file_name: file_name.to_owned(),
+        budget: Some(Budget { platform, limit, used: bytes.len(), plain: plain.len() }),
+        bytes,
+        parts,
+        form,
+        plan_fetched: false,
+        findings: Findings::new(),
+    };
+    if rendered.bytes.len() > limit && holds_plan && wanted_plan(load).is_some() {
+        // What there is to tell was told above.
+        let (plain, parts) = make(true, &mut Findings::new());
+        let (form, bytes) = packed(&plain, limit);
+        rendered.budget = Some(Budget { platform, limit, used: bytes.len(), plain: plain.len() });
+        rendered = Rendered { bytes, parts, form, plan_fetched: true, ..rendered };
+    }
+    if rendered.form != Form::Plain {
+        rendered.file_name.push_str(".gz");
+    }
+    tell_size(load, &rendered, findings);
+    rendered
+}
+
+/// Compression only as strong as it has to be.
+fn packed(plain: &[u8], limit: usize) -> (Form, Vec<u8>) {
+    if plain.len() <= limit {
+        return (Form::Plain, plain.to_vec());
+    }
+    let usual = gzip(plain);
+    if usual.len() <= limit {
+        return (Form::Gzip, usual);
+    }
+    (Form::StrongGzip, gzip_strong(plain))
+}
+
+/// Findings about the size of a carrier.
+pub(crate) fn tell_size(load: &Load<'_>, rendered: &Rendered, findings: &mut Findings) {
+    let Some(budget) = &rendered.budget else { return };
+    let place = load.place("carriers");
+    if rendered.plan_fetched {
+        findings.push(
+            Finding::warning(
+                codes::FETCHED_PLAN,
+                format!("with the plan inside, the user-data is over {}'s {} bytes; the node fetches the plan instead", budget.platform, budget.limit),
+            )
+            .at(place.clone())
+            .hint(format!("upload what `bringup publish` lays out before a machine starts; {}", largest(load, rendered))),
+        );
+    }
+    if budget.fits() {
+        return;
+    }
+    if load.group.platform == Platform::Aws {
+        findings.push(
+            Finding::error(
+                codes::OVER_BUDGET,
+                format!("the user-data has {} bytes; {} takes {}", budget.used, budget.platform, budget.limit),
+            )
+            .at(place)
+            .hint(format!(
+                "give files as `urls` with `sha256` instead of inline, or publish the plan with `bringup publish` and build with its address; {}",
+                largest(load, rendered)
+            )),
+        );
+    } else if let Some(platforms) = too_small_elsewhere(budget.used) {
+        findings.push(
+            Finding::note(
+                codes::SOME_PLATFORMS,
+                format!(
+                    "the user-data has {} bytes, more than some platforms take: {platforms}",
+                    budget.used
+                ),
+            )
+            .at(place)
+            .hint(largest(load, rendered)),
+        );
+    }
+}
+
+/// The largest pieces that somebody could do something about: of the plan, its files.
+fn largest(load: &Load<'_>, rendered: &Rendered) -> String {
+    let of_plan = load.plan.steps.iter().filter_map(|step| match &step.action {
+        Action::WriteFile { path, content, .. } => Some((path.as_str(), known_bytes(content)?.len())),
+        _ => None,
+    });
+    let of_carrier = rendered.parts.iter().map(|part| (part.name.as_str(), part.bytes));
+    let mut sizes: BTreeMap<&str, usize> = of_carrier.filter(|(name, _)| *name != PLAN_PATH).collect();
+    if !rendered.plan_fetched {
+        sizes.extend(of_plan);
+    }
+    let mut pieces: Vec<(&str, usize)> = sizes.into_iter().collect();
+    pieces.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
+    let named: Vec<String> =
+        pieces.iter().take(3).map(|(name, size)| format!("`{name}` ({size} bytes)")).collect();
+    format!("the largest pieces before compression are {}", named.join(", "))
+}

@@ -1,0 +1,80 @@
+//! Words and here-documents of the POSIX shell.
+
+use std::borrow::Cow;
+
+/// The text as one word of a command: quoted only where the shell would see something in it.
+pub(crate) fn word(text: &str) -> Cow<'_, str> {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%=,".contains(letter);
+    if !text.is_empty() && text.chars().all(plain) && !text.starts_with('=') {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")))
+    }
+}
+
+/// Reads back one word that [`word`] wrote; gives what follows it, too.
+pub(crate) fn read_word(text: &str) -> Option<(String, &str)> {
+    let mut value = String::new();
+    let mut rest = text;
+    while !rest.is_empty() && !rest.starts_with([' ', '\n']) {
+        if let Some(quoted) = rest.strip_prefix('\'') {
+            let (inside, after) = quoted.split_once('\'')?;
+            value.push_str(inside);
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix(r"\'") {
+            value.push('\'');
+            rest = after;
+        } else {
+            let letter = rest.chars().next()?;
+            value.push(letter);
+            rest = rest.get(letter.len_utf8()..)?;
+        }
+    }
+    (rest.len() < text.len()).then_some((value, rest))
+}
+
+/// A delimiter of here-documents that no line of any of the contents equals.
+pub(crate) fn delimiter<'text>(contents: impl IntoIterator<Item = &'text str> + Clone) -> String {
+    let mut number = 0_u32;
+    loop {
+        let candidate = if number == 0 { "BRINGUP_END".to_owned() } else { format!("BRINGUP_END_{number}") };
+        let taken = contents
+            .clone()
+            .into_iter()
+            .any(|content| content.contains(&candidate) && content.lines().any(|line| line == candidate));
+        if !taken {
+            return candidate;
+        }
+        number = number.saturating_add(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{delimiter, read_word, word};
+
+    #[test]
+    fn words_are_quoted_where_the_shell_would_act() {
+        assert_eq!(word("/etc/bringup/plan.json"), "/etc/bringup/plan.json");
+        assert_eq!(word("a b"), "'a b'");
+        assert_eq!(word(""), "''");
+        assert_eq!(word("it's"), r"'it'\''s'");
+        assert_eq!(word(r"dev-disk\x2d1.mount"), r"'dev-disk\x2d1.mount'");
+        assert_eq!(word("~/x"), "'~/x'");
+    }
+
+    #[test]
+    fn words_are_read_back() {
+        for text in ["plain", "a b", "", "it's", r"back\slash", "$(x)`y`\"z\""] {
+            let line = format!("{} rest", word(text));
+            assert_eq!(read_word(&line), Some((text.to_owned(), " rest")));
+        }
+        assert_eq!(read_word("'never closed"), None);
+    }
+
+    #[test]
+    fn a_delimiter_is_no_line_of_the_content() {
+        assert_eq!(delimiter(["x\nBRINGUP_END y\n"]), "BRINGUP_END");
+        assert_eq!(delimiter(["x\nBRINGUP_END\n", "BRINGUP_END_1\n"]), "BRINGUP_END_2");
+    }
+}

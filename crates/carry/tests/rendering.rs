@@ -1,0 +1,276 @@
+//! Plans go into carriers and come out of them again.
+
+mod sample;
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bringup_carry::{Form, base64_text, gzip, read_plan};
+use bringup_plan::{Action, Content, PlacedBy};
+use bringup_spec::{Carrier, Phase, Text};
+use serde_json::Value;
+
+const CARRYING: [Carrier; 4] = [Carrier::CloudInit, Carrier::Multipart, Carrier::Ignition, Carrier::Bundle];
+
+const PARTS: &str = "
+      parts:
+        - name: zz
+          type: text/x-shellscript
+          content: |
+            #!/bin/sh
+            echo zz
+        - name: aa
+          type: text/x-shellscript
+          content: |
+            #!/bin/sh
+            echo caf\u{e9}
+";
+
+const CONFIGS: &str = "
+      parts:
+        - name: one
+          type: text/cloud-config
+          content: |
+            #cloud-config
+            bootcmd: [echo theirs]
+            runcmd: [[ls, -l]]
+        - name: two
+          type: text/cloud-config
+          content: |
+            #cloud-config
+            runcmd:
+              - echo two
+            write_files:
+              - {path: /etc/x, permissions: 0600, content: yes}
+";
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn a_plan_comes_back_out_of_every_carrier() {
+    for extra in ["", PARTS, CONFIGS] {
+        let document = sample::document("generic", "debian", extra);
+        let plan = sample::plan(&document);
+        let parts = sample::parts(&document);
+        let load = sample::load(&document, &plan, &parts);
+        for carrier in CARRYING {
+            let rendered = load.render(carrier);
+            assert_eq!(read_plan(&rendered.bytes).as_ref(), Some(&plan), "{carrier} {extra}");
+            assert_eq!(read_plan(&gzip(&rendered.bytes)).as_ref(), Some(&plan), "{carrier} in gzip");
+            let packed = base64_text(&gzip(&rendered.bytes));
+            assert_eq!(read_plan(packed.as_bytes()).as_ref(), Some(&plan), "{carrier} in base64");
+        }
+    }
+}
+
+#[test]
+fn the_operators_parts_keep_their_order_and_ours_is_first() {
+    let document = sample::document("generic", "debian", PARTS);
+    let plan = sample::plan(&document);
+    let parts = sample::parts(&document);
+    let rendered = sample::load(&document, &plan, &parts).render(Carrier::Multipart);
+    let message = bringup_cloudinit::mime::read(&text(&rendered.bytes)).unwrap();
+    let leaves: Vec<(String, String, Vec<u8>)> = message
+        .walk()
+        .into_iter()
+        .filter_map(|part| {
+            let name = part.headers.filename()?;
+            Some((name, part.headers.get("Content-Type")?.to_owned(), part.payload()?.bytes))
+        })
+        .collect();
+    let names: Vec<&str> = leaves.iter().map(|(name, ..)| name.as_str()).collect();
+    assert_eq!(names, ["000-bringup-boothook", "010-zz", "020-aa"]);
+    assert_eq!(leaves[0].1, "text/cloud-boothook");
+    assert_eq!(leaves[2].2, "#!/bin/sh\necho caf\u{e9}\n".as_bytes());
+    let sizes: usize = rendered.parts.iter().map(|part| part.bytes).sum();
+    assert!(sizes <= rendered.bytes.len() && sizes + 300 > rendered.bytes.len());
+}
+
+#[test]
+fn parts_of_other_types_make_a_message_of_a_cloud_config() {
+    let document = sample::document("generic", "debian", PARTS);
+    let plan = sample::plan(&document);
+    let parts = sample::parts(&document);
+    let rendered = sample::load(&document, &plan, &parts).render(Carrier::CloudInit);
+    assert_eq!(rendered.file_name, "user-data.mime");
+    let codes: Vec<&str> = rendered.findings.iter().map(|finding| finding.code.name).collect();
+    assert_eq!(codes, ["part/forces-multipart"]);
+}
+
+#[test]
+fn cloud_configs_merge_and_what_is_lost_is_told_at_its_line() {
+    let document = sample::document("generic", "debian", CONFIGS);
+    let plan = sample::plan(&document);
+    let parts = sample::parts(&document);
+    let rendered = sample::load(&document, &plan, &parts).render(Carrier::CloudInit);
+    assert_eq!(rendered.file_name, "cloud-config.yaml");
+    let tree =
+        bringup_yaml::parse_one(&text(&rendered.bytes), bringup_yaml::Limits::default()).unwrap().unwrap();
+    let commands = tree.get("bootcmd").unwrap().items().unwrap();
+    assert_eq!(commands.len(), 2);
+    assert!(commands[0].text().unwrap().starts_with("# bringup: first stage 1\n"));
+    assert_eq!(commands[1].text(), Some("echo theirs"));
+    // As PyYAML reads `0600` and `yes` in the part.
+    assert!(
+        text(&rendered.bytes).contains("permissions: 384\n    content: true"),
+        "{}",
+        text(&rendered.bytes)
+    );
+    assert!(text(&rendered.bytes).contains("runcmd:\n- echo two\n"));
+    let findings: Vec<_> = rendered.findings.iter().collect();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].code.name, "part/key-collision");
+    // The `runcmd` of part `two`.
+    assert_eq!(findings[0].place.as_ref().unwrap().span.start.line, 31);
+}
+
+#[test]
+fn a_carrier_is_plain_while_it_fits_and_packed_no_more_than_it_must() {
+    let document = sample::document("aws", "ubuntu", "");
+    let parts = sample::parts(&document);
+    let mut plan = sample::plan(&document);
+    let lines = |count: usize| -> String {
+        (0..count).map(|number| format!("line {}\n", number * 7919 % 10_007)).collect()
+    };
+    let form = |plan: &bringup_plan::Plan| {
+        let rendered = sample::load(&document, plan, &parts).render(Carrier::CloudInit);
+        assert_eq!(read_plan(&rendered.bytes).as_ref(), Some(plan));
+        (rendered.form, rendered.file_name.clone(), rendered.budget.clone().unwrap())
+    };
+    let (plain, name, budget) = form(&plan);
+    assert_eq!((plain, name.as_str()), (Form::Plain, "cloud-config.yaml"));
+    assert_eq!(budget.margin(), 16_384 - i64::try_from(budget.used).unwrap());
+    plan.steps.push(sample::file("/etc/lines", &lines(2000)));
+    let (packed, name, budget) = form(&plan);
+    assert_eq!((packed, name.as_str()), (Form::Gzip, "cloud-config.yaml.gz"));
+    assert!(budget.fits() && budget.plain > budget.limit);
+}
+
+#[test]
+fn what_is_over_the_limit_is_an_error_that_names_the_largest_file() {
+    let document = sample::document("aws", "ubuntu", "");
+    let parts = sample::parts(&document);
+    let mut plan = sample::plan(&document);
+    plan.steps.push(noise("/etc/noise"));
+    for carrier in [Carrier::CloudInit, Carrier::Ignition] {
+        let rendered = sample::load(&document, &plan, &parts).render(carrier);
+        let findings: Vec<_> = rendered.findings.iter().collect();
+        assert_eq!(findings.len(), 1);
+        assert_eq!(findings[0].code.name, "size/over-budget");
+        assert!(findings[0].hint.as_ref().unwrap().contains("`/etc/noise` (30000 bytes)"), "{findings:?}");
+    }
+}
+
+/// A file that does not compress.
+fn noise(path: &str) -> bringup_plan::Step {
+    let mut state = 1_u32;
+    let bytes: Vec<u8> = (0..30_000)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            u8::try_from(state >> 24).unwrap()
+        })
+        .collect();
+    let action = Action::WriteFile {
+        path: path.to_owned(),
+        mode: "0644".to_owned(),
+        owner: "root:root".to_owned(),
+        content: Content::Base64(BASE64_STANDARD.encode(bytes)),
+    };
+    sample::step("noise", Phase::Configure, action)
+}
+
+#[test]
+fn a_plan_that_is_too_large_is_fetched_from_where_the_agent_was_published() {
+    let digest = "5".repeat(64);
+    let agent = format!(
+        "      agent:\n        from: fetch\n        downloads:\n          x86_64:\n            \
+         urls: [https://mirror.example/b/agent/{digest}/bringup-node-x86_64]\n            sha256: {digest}\n"
+    );
+    let document = sample::document("aws", "ubuntu", &agent);
+    let parts = sample::parts(&document);
+    let mut plan = sample::plan(&document);
+    plan.steps.push(noise("/etc/noise"));
+    let url = format!("https://mirror.example/b/plan/{}.json", plan.digest());
+    for carrier in [Carrier::CloudInit, Carrier::Ignition] {
+        let rendered = sample::load(&document, &plan, &parts).render(carrier);
+        assert!(rendered.plan_fetched, "{carrier}");
+        assert!(rendered.budget.as_ref().unwrap().fits());
+        assert!(text(&rendered.bytes).contains(&url), "{}", text(&rendered.bytes));
+        assert!(text(&rendered.bytes).contains(&plan.digest()));
+        assert_eq!(
+            rendered.findings.iter().map(|finding| finding.code.name).collect::<Vec<_>>(),
+            ["size/fetched-plan"]
+        );
+    }
+}
+
+#[test]
+fn ignition_does_what_it_can_by_itself() {
+    let document = sample::document("aws", "flatcar", "");
+    let parts = sample::parts(&document);
+    let mut plan = sample::plan(&document);
+    let link = Action::MakeLink { path: "/opt/link".to_owned(), target: "/opt/real".to_owned() };
+    plan.steps.push(sample::step("link", Phase::Configure, link));
+    plan.steps.push(sample::file("/opt/link/beneath", "x\n"));
+    plan.steps.push(sample::file("/run/volatile", "x\n"));
+    let arguments = ["quiet", "quiet", "console=ttyS0"].map(str::to_owned).to_vec();
+    plan.steps.push(sample::step("kargs", Phase::Configure, Action::SetKernelArguments { arguments }));
+    let rendered = sample::load(&document, &plan, &parts).render(Carrier::Ignition);
+    let config: Value = serde_json::from_slice(&rendered.bytes).unwrap();
+    assert_eq!(config["ignition"]["version"], "3.3.0");
+    let paths: Vec<&str> = config["storage"]["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(paths, ["/etc/bringup/plan.json", "/etc/example/greeting.conf", "/opt/link/beneath"]);
+    assert_eq!(config["storage"]["links"], Value::Null);
+    assert_eq!(config["storage"]["files"][0]["mode"], 0o600);
+    assert_eq!(config["kernelArguments"]["shouldExist"], serde_json::json!(["quiet", "console=ttyS0"]));
+    let units = config["systemd"]["units"].as_array().unwrap();
+    let unit = |name: &str| units.iter().find(|unit| unit["name"] == name).unwrap();
+    assert_eq!(unit("bringup.service")["enabled"], true);
+    assert_eq!(unit("drivers.service")["enabled"], true);
+    assert_eq!(unit("kubelet.service")["enabled"], false);
+    assert_eq!(unit("kubelet.service")["dropins"][0]["name"], "10-bringup.conf");
+    assert_eq!(unit("update-engine.service")["mask"], true);
+    assert!(rendered.findings.is_empty(), "{:?}", rendered.findings);
+}
+
+#[test]
+fn without_an_agent_static_files_are_carried_and_the_rest_is_an_error() {
+    let document = sample::document("generic", "debian", "      agent: none\n");
+    let parts = sample::parts(&document);
+    let mut plan = sample::plan(&document);
+    let run = Action::Run {
+        command: vec![Text::literal("/bin/true")],
+        environment: std::collections::BTreeMap::new(),
+        directory: None,
+        wait_for: Vec::new(),
+        hook: None,
+    };
+    plan.steps.push(sample::step("mine", Phase::PostInstall, run));
+    for carrier in [Carrier::CloudInit, Carrier::Multipart, Carrier::Ignition, Carrier::Bundle] {
+        let rendered = sample::load(&document, &plan, &parts).render(carrier);
+        let told: Vec<&str> = rendered.findings.iter().map(|finding| finding.message.as_str()).collect();
+        assert_eq!(told.len(), 2, "{carrier}: {told:?}");
+        assert!(told.iter().any(|message| message.contains("`mine`")));
+        assert!(told.iter().any(|message| message.contains("`write zone`")));
+        assert_eq!(read_plan(&rendered.bytes), None, "{carrier}");
+    }
+}
+
+#[test]
+fn units_of_the_agent_stay_with_it_and_the_order_of_a_plan_is_all_that_counts() {
+    let document = sample::document("generic", "debian", "");
+    let plan = sample::plan(&document);
+    assert!(plan.units.iter().any(|unit| unit.placed_by == PlacedBy::Agent));
+    let parts = sample::parts(&document);
+    let load = sample::load(&document, &plan, &parts);
+    for carrier in CARRYING {
+        assert_eq!(load.render(carrier).bytes, load.render(carrier).bytes);
+    }
+    let script = text(&load.render(Carrier::CloudInit).bytes);
+    assert!(!script.contains("place 0644 /etc/systemd/system/drivers.service"));
+}
