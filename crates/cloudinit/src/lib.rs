@@ -1,10 +1,38 @@
 //! Cloud-init's own rules: parts, merging, stages, and lints of what people write.
+//!
+//! [`decode`] takes anybody's user-data apart as cloud-init would; [`effects`] says what the node does with it.
 #![forbid(unsafe_code)]
 
 pub mod codes;
+mod config;
+pub mod data;
+mod decode;
+mod effects;
+mod files;
 pub mod gunzip;
+mod handled;
+mod jinja;
+mod kind;
 pub mod layers;
+mod load;
+pub mod merge;
 pub mod mime;
+mod modules;
+mod origin;
+mod part;
+pub mod patch;
+mod scan;
+mod shell;
 mod transfer;
+mod units;
 
+pub use data::Datum;
+pub use decode::{Decoded, decode};
+pub use effects::{Effects, Stage, Step, effects, effects_of};
+pub use files::File;
+pub use kind::{Kind, cleaned_name, settled, sniffed};
 pub use layers::{Layer, Peeled, Refused, peel};
+pub use modules::ModuleAct;
+pub use origin::Origin;
+pub use part::Part;
+pub use units::Unit;

@@ -1,0 +1,288 @@
+//! What a node does with user-data: files, units and commands, in cloud-init's order of stages.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use bringup_diag::{Finding, Findings, Place, Span};
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
+use sha2::{Digest as _, Sha256};
+
+use crate::config::merged;
+use crate::files::{File, Stopped, written};
+use crate::handled::{Handled, handled};
+use crate::jinja::revealed;
+use crate::kind::{Kind, cleaned_name};
+use crate::modules::{ModuleAct, acts};
+use crate::part::Part;
+use crate::shell::{Command, commands};
+use crate::units::{Unit, units};
+use crate::{Datum, Decoded, codes};
+
+/// When a command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// While the parts are handled, before any module; at every boot.
+    Boothook,
+    /// `bootcmd`, in the network stage before files are written; at every boot too.
+    Init,
+    /// The configuration stage.
+    Config,
+    /// The final stage, once per instance.
+    Final,
+    /// A script of the final stage that runs at every boot.
+    EveryBoot,
+}
+
+/// One command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// When it runs.
+    pub stage: Stage,
+    /// What the shell or the kernel's exec sees: a line of a script that cloud-init makes, or the path of a script.
+    pub run: String,
+    /// The text of the script at that path.
+    #[serde(skip)]
+    pub script: Option<String>,
+    /// Where the person wrote it.
+    #[serde(skip)]
+    pub at: Option<Place>,
+}
+
+/// All that a node does with user-data, as far as it is known before boot.
+#[derive(Clone, Debug, Default)]
+pub struct Effects {
+    /// The files, by path.
+    pub files: Vec<File>,
+    /// Units that are written or enabled, by name.
+    pub units: Vec<Unit>,
+    /// The user's commands in the order in which they start.
+    pub steps: Vec<Step>,
+    /// What other modules are told to do, in their order.
+    pub modules: Vec<ModuleAct>,
+    /// Parts and modules that fail, keys that are lost, facts that only the node knows.
+    pub findings: Findings,
+}
+
+impl File {
+    /// The permission bits as people write them: `0644`.
+    pub fn mode_text(&self) -> String {
+        format!("{:04o}", self.mode)
+    }
+
+    /// The digest of the content, in hex.
+    pub fn sha256(&self) -> String {
+        Sha256::digest(&self.content).iter().fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+    }
+}
+
+impl Serialize for File {
+    /// As `inspect --output json` shows it.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut file = serializer.serialize_struct("File", 5)?;
+        file.serialize_field("path", &self.path)?;
+        file.serialize_field("mode", &self.mode_text())?;
+        file.serialize_field("owner", &self.owner)?;
+        file.serialize_field("size", &self.content.len())?;
+        file.serialize_field("sha256", &self.sha256())?;
+        file.end()
+    }
+}
+
+/// What the node does.
+pub fn effects(decoded: &Decoded) -> Effects {
+    if decoded.dropped_whole { Effects::default() } else { effects_of(&decoded.parts) }
+}
+
+/// What the node does with these parts.
+pub fn effects_of(parts: &[Part]) -> Effects {
+    let (handled, mut findings) = handled(parts);
+    let merged = merged(parts, &handled);
+    findings.append(merged.findings);
+    let mut builder = Builder { parts, handled: &handled, config: &merged.config, findings };
+    let mut steps = builder.boothooks();
+    steps.extend(builder.items("bootcmd", Stage::Init).unwrap_or_default());
+    let mut files = Vec::new();
+    for deferred in [false, true] {
+        if let Err(stopped) = written(&merged.config, deferred, &mut files) {
+            builder.stopped(&stopped);
+        }
+    }
+    builder.reveal(&mut files);
+    steps.extend(builder.scripts(&files));
+    files.retain(|file| !is_cloud_init_state(&file.path));
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    let units = units(&files, &steps);
+    let modules = acts(&merged.config);
+    Effects { files, units, steps, modules, findings: builder.findings }
+}
+
+/// What cloud-init keeps for itself: scripts that it runs and its own records, not files that anybody reads later.
+fn is_cloud_init_state(path: &str) -> bool {
+    path.strip_prefix("/var/lib/cloud/").is_some_and(|rest| {
+        let first = rest.split('/').next().unwrap_or_default();
+        matches!(first, "instance" | "instances" | "data" | "handlers" | "sem" | "seed")
+            || rest.starts_with("scripts/per-")
+            || rest.starts_with("scripts/vendor")
+    })
+}
+
+struct Builder<'parts> {
+    parts: &'parts [Part],
+    handled: &'parts [Handled],
+    config: &'parts Datum,
+    findings: Findings,
+}
+
+impl Builder<'_> {
+    fn place(&self, at: Option<(usize, Span)>) -> Option<Place> {
+        let (number, span) = at?;
+        self.handled.iter().find(|item| item.part == number)?.place(self.parts, span)
+    }
+
+    fn stopped(&mut self, stopped: &Stopped) {
+        let finding = Finding::error(
+            codes::WRITE_FILES,
+            format!("{}: cloud-init stops here and writes none of the files below", stopped.message),
+        )
+        .hint(stopped.hint);
+        let place = self.place(stopped.at);
+        self.findings.push(match place {
+            Some(place) => finding.at(place),
+            None => finding,
+        });
+    }
+
+    /// They run one after the other while the message is walked; of equal names each runs.
+    fn boothooks(&self) -> Vec<Step> {
+        let hooks = self.handled.iter().filter(|item| item.kind == Kind::Boothook);
+        hooks
+            .filter_map(|item| {
+                let name = cleaned_name(&self.parts.get(item.part)?.name);
+                let text = unix_lines(&item.text);
+                let text = text.strip_prefix("#cloud-boothook").unwrap_or(&text).trim_start().to_owned();
+                is_file_name(&name).then(|| Step {
+                    stage: Stage::Boothook,
+                    run: format!("/var/lib/cloud/instance/boothooks/{name}"),
+                    script: Some(text),
+                    at: item.place(self.parts, Span::point(1, 1)),
+                })
+            })
+            .collect()
+    }
+
+    /// The items of `bootcmd` or `runcmd`; nothing if the module fails or the key is not there.
+    fn items(&mut self, key: &str, stage: Stage) -> Option<Vec<Step>> {
+        let list = self.config.get(key)?;
+        match commands(list) {
+            Ok(commands) => {
+                let step = |Command { run, at }: Command| Step {
+                    stage,
+                    run: revealed(&run),
+                    script: None,
+                    at: self.place(at),
+                };
+                Some(commands.into_iter().map(step).collect())
+            }
+            Err(fault) => {
+                let finding = Finding::error(
+                    codes::COMMAND_TYPE,
+                    format!("`{key}` has {}: cloud-init runs none of its commands", fault.message),
+                )
+                .hint("quote a command that holds `: `; each item is a string or a list of words");
+                let place = self.place(fault.at);
+                self.findings.push(match place {
+                    Some(place) => finding.at(place),
+                    None => finding,
+                });
+                None
+            }
+        }
+    }
+
+    /// The final stage: per-once, per-boot, per-instance, then the plain scripts with `runcmd` among them, each by name.
+    fn scripts(&mut self, files: &[File]) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for (kind, directory, stage) in [
+            (Kind::ScriptPerOnce, "/var/lib/cloud/scripts/per-once", Stage::Final),
+            (Kind::ScriptPerBoot, "/var/lib/cloud/scripts/per-boot", Stage::EveryBoot),
+            (Kind::ScriptPerInstance, "/var/lib/cloud/scripts/per-instance", Stage::Final),
+        ] {
+            steps.extend(self.directory(kind, directory, stage, files).into_values());
+        }
+        let directory = "/var/lib/cloud/instance/scripts";
+        let mut scripts = self.directory(Kind::Script, directory, Stage::Final, files);
+        let commands = self.items("runcmd", Stage::Final);
+        if commands.is_some() {
+            scripts.remove("runcmd");
+        }
+        let mut commands = commands.map(|commands| ("runcmd".to_owned(), commands)).into_iter();
+        let mut groups: BTreeMap<String, Vec<Step>> = commands.by_ref().collect();
+        groups.extend(scripts.into_iter().map(|(name, step)| (name, vec![step])));
+        steps.extend(groups.into_values().flatten());
+        steps
+    }
+
+    /// What a directory of scripts holds when it is run: parts, and what `write_files` put there.
+    fn directory(&self, kind: Kind, directory: &str, stage: Stage, files: &[File]) -> BTreeMap<String, Step> {
+        let mut scripts = BTreeMap::new();
+        for item in self.handled.iter().filter(|item| item.kind == kind) {
+            let Some(part) = self.parts.get(item.part) else { continue };
+            let name = match kind {
+                Kind::Script => cleaned_name(&part.name),
+                _ => cleaned_name(part.name.rsplit('/').next().unwrap_or_default()),
+            };
+            if !is_file_name(&name) {
+                continue;
+            }
+            let step = Step {
+                stage,
+                run: format!("{directory}/{name}"),
+                script: Some(revealed(&unix_lines(&item.text))),
+                at: item.place(self.parts, Span::point(1, 1)),
+            };
+            scripts.insert(name, step);
+        }
+        for file in files.iter().filter(|file| file.mode & 0o111 != 0) {
+            let name = file.path.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/'));
+            if let Some(name) = name.filter(|name| !name.contains('/')) {
+                let step = Step {
+                    stage,
+                    run: file.path.clone(),
+                    script: Some(String::from_utf8_lossy(&file.content).into_owned()),
+                    at: self.place(file.at),
+                };
+                scripts.insert(name.to_owned(), step);
+            }
+        }
+        scripts
+    }
+
+    fn reveal(&self, files: &mut [File]) {
+        let templated =
+            |number: usize| self.handled.iter().any(|item| item.part == number && item.below.is_none());
+        for file in files.iter_mut().filter(|file| file.at.is_none_or(|(number, _)| templated(number))) {
+            if let Ok(text) = std::str::from_utf8(&file.content) {
+                file.content = revealed(text).into_bytes();
+            }
+            file.path = revealed(&file.path);
+        }
+    }
+}
+
+/// cloud-init turns CRLF to LF if the first line ends so.
+fn unix_lines(text: &str) -> String {
+    let dos = text
+        .find('\n')
+        .and_then(|at| at.checked_sub(1))
+        .is_some_and(|at| text.as_bytes().get(at) == Some(&b'\r'));
+    if dos { text.replace("\r\n", "\n") } else { text.to_owned() }
+}
+
+fn is_file_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..")
+}

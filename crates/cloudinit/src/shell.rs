@@ -1,0 +1,49 @@
+//! The script that cloud-init makes of `bootcmd` and `runcmd`.
+
+use bringup_diag::Span;
+
+use crate::data::{Datum, Value};
+
+/// One command as the shell sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Command {
+    pub run: String,
+    pub at: Option<(usize, Span)>,
+}
+
+/// Why the script is not made, so that no command of the list runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NoScript {
+    pub message: String,
+    pub at: Option<(usize, Span)>,
+}
+
+/// The lines of the script. The items of a list are quoted one by one, a string is pasted as shell text.
+pub(crate) fn commands(list: &Datum) -> Result<Vec<Command>, NoScript> {
+    let Some(items) = list.items() else {
+        return Err(NoScript {
+            message: format!("{}, not a list of commands", list.type_name()),
+            at: list.at,
+        });
+    };
+    let mut commands = Vec::with_capacity(items.len());
+    for item in items {
+        let run = match &item.value {
+            Value::List(words) => words.iter().map(quoted).collect::<Vec<_>>().join(" "),
+            Value::Text(text) => text.trim_end_matches('\n').to_owned(),
+            Value::Null => continue,
+            _ => {
+                return Err(NoScript {
+                    message: format!("{}, neither a string nor a list", item.type_name()),
+                    at: item.at,
+                });
+            }
+        };
+        commands.push(Command { run, at: item.at });
+    }
+    Ok(commands)
+}
+
+fn quoted(word: &Datum) -> String {
+    format!("'{}'", word.python_str().replace('\'', r"'\''"))
+}
