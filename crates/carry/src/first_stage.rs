@@ -19,7 +19,7 @@ use crate::placed::{
 use crate::shell::{delimiter, read_word, word};
 
 /// The line by which the script is known again; the number is the version of its form.
-pub(crate) const MARK: &str = "# bringup: first stage 1";
+const MARK: &str = "# bringup: first stage 1";
 
 /// `place` makes a file whole or not at all: a boot that is cut short leaves the old one.
 const PLACE: &str = r#"place() { # mode, path, owner; content on standard input

@@ -21,6 +21,7 @@ mod publish;
 mod read_plan;
 mod render;
 mod shell;
+mod template;
 mod user_parts;
 
 pub use budget::{Budget, PartSize, budget_of};

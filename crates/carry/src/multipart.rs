@@ -1,12 +1,18 @@
 //! A MIME message: our boothook, then the operator's parts in the order of the document.
 
+use std::borrow::Cow;
+
 use bringup_cloudinit::mime::{OutPart, write_multipart};
 use bringup_diag::Findings;
+use bringup_spec::PartType;
 
 use crate::budget::PartSize;
 use crate::first_stage::FirstStage;
-use crate::load::Load;
+use crate::load::{Load, ResolvedPart};
 use crate::user_parts::numbered_names;
+
+/// A part that cloud-init unpacks before it looks at it.
+const PACKED_TYPE: &str = "application/x-gzip";
 
 /// The message and what its parts take.
 pub(crate) fn multipart(load: &Load<'_>, fetched: bool, findings: &mut Findings) -> (Vec<u8>, Vec<PartSize>) {
@@ -14,6 +20,40 @@ pub(crate) fn multipart(load: &Load<'_>, fetched: bool, findings: &mut Findings)
     let own = load.parts.iter().map(|part| (part.name.as_str(), part.kind.word(), part.bytes.as_slice()));
     let ours = [("bringup-boothook", "text/cloud-boothook", script.as_bytes())];
     message(ours.into_iter().chain(own).collect())
+}
+
+/// The same message with our part and the larger ones of the operator's compressed each: cloud-init finds out from the
+/// content what a compressed part is, so only parts that tell are.
+pub(crate) fn packed_multipart(
+    load: &Load<'_>,
+    fetched: bool,
+    pack: fn(&[u8]) -> Vec<u8>,
+    findings: &mut Findings,
+) -> (Vec<u8>, Vec<PartSize>) {
+    let script = format!("#cloud-boothook\n{}", FirstStage::of(load, fetched, findings).script());
+    let script = pack(script.as_bytes());
+    let mut parts: Vec<(&str, &str, Cow<'_, [u8]>)> =
+        vec![("bringup-boothook", PACKED_TYPE, Cow::Owned(script))];
+    for part in load.parts {
+        let packed = if tells_its_type(part) { pack(&part.bytes) } else { part.bytes.clone() };
+        parts.push(if packed.len() < part.bytes.len() {
+            (&part.name, PACKED_TYPE, Cow::Owned(packed))
+        } else {
+            (&part.name, part.kind.word(), Cow::Borrowed(&part.bytes))
+        });
+    }
+    message(parts.iter().map(|(name, kind, bytes)| (*name, *kind, bytes.as_ref())).collect())
+}
+
+/// Whether the content of a part begins as its type does.
+fn tells_its_type(part: &ResolvedPart) -> bool {
+    let start: &[u8] = match part.kind {
+        PartType::ShellScript => b"#!",
+        PartType::CloudConfig => b"#cloud-config\n",
+        PartType::CloudBoothook => b"#cloud-boothook",
+        _ => return false,
+    };
+    part.bytes.starts_with(start)
 }
 
 /// A message of named parts, numbered in their order, with what each takes.

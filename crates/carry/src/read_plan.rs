@@ -6,7 +6,7 @@ use bringup_plan::Plan;
 use bringup_yaml::{Content, Limits, Node};
 
 use crate::bundle::{self, Member};
-use crate::first_stage::{MARK, read_files};
+use crate::first_stage::read_files;
 use crate::ignition::data_url;
 use crate::placed::{PLAN_PATH, PlacedFile};
 
@@ -46,8 +46,8 @@ fn in_bytes(bytes: &[u8], depth: usize) -> Option<Plan> {
         let message = mime::read(text).ok()?;
         return message.walk().into_iter().find_map(|part| in_bytes(&part.payload()?.bytes, depth));
     }
-    if text.starts_with("#!") {
-        return in_script(text);
+    if let Some(files) = read_files(text) {
+        return files.iter().find_map(plan_of);
     }
     let trees = bringup_yaml::parse(text, Limits::default()).ok()?;
     trees.iter().find_map(|tree| in_tree(tree, depth))
@@ -58,18 +58,11 @@ fn in_tree(tree: &Node, depth: usize) -> Option<Plan> {
         Content::Scalar(scalar) if scalar.text.len() < SHORTEST => None,
         Content::Scalar(scalar) => match data_url::decode(&scalar.text) {
             Some(content) => in_bytes(&content, depth),
-            None if scalar.text.contains(MARK) => {
-                in_script(&scalar.text).or_else(|| in_bytes(scalar.text.as_bytes(), depth))
-            }
             None => in_bytes(scalar.text.as_bytes(), depth),
         },
         Content::List(items) => items.iter().find_map(|item| in_tree(item, depth)),
         Content::Map(entries) => entries.iter().find_map(|entry| in_tree(&entry.value, depth)),
     }
-}
-
-fn in_script(script: &str) -> Option<Plan> {
-    read_files(script)?.iter().find_map(plan_of)
 }
 
 fn plan_of(file: &PlacedFile) -> Option<Plan> {

@@ -15,6 +15,7 @@ use crate::load::Load;
 use crate::multipart::multipart;
 use crate::nodeconfig::nodeconfig;
 use crate::placed::{PLAN_PATH, known_bytes};
+use crate::template::template;
 use crate::user_parts::key_collisions;
 use crate::{codes, ignition};
 
@@ -83,9 +84,7 @@ impl Load<'_> {
                 let make = |_: bool, findings: &mut Findings| nodeconfig(self, findings);
                 fitted(self, carrier, "nodeconfig.mime", false, make, &mut findings)
             }
-            Carrier::CloudFormation | Carrier::CloudFormationJson => {
-                Rendered::plain(carrier, "", Vec::new(), Vec::new())
-            }
+            Carrier::CloudFormation | Carrier::CloudFormationJson => template(self, carrier, &mut findings),
         };
         rendered.findings = findings.sorted();
         rendered

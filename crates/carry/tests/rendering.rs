@@ -111,11 +111,7 @@ fn cloud_configs_merge_and_what_is_lost_is_told_at_its_line() {
     assert!(commands[0].text().unwrap().starts_with("# bringup: first stage 1\n"));
     assert_eq!(commands[1].text(), Some("echo theirs"));
     // As PyYAML reads `0600` and `yes` in the part.
-    assert!(
-        text(&rendered.bytes).contains("permissions: 384\n    content: true"),
-        "{}",
-        text(&rendered.bytes)
-    );
+    assert!(text(&rendered.bytes).contains("permissions: 384\n  content: true"), "{}", text(&rendered.bytes));
     assert!(text(&rendered.bytes).contains("runcmd:\n- echo two\n"));
     let findings: Vec<_> = rendered.findings.iter().collect();
     assert_eq!(findings.len(), 1, "{findings:?}");
@@ -273,4 +269,45 @@ fn units_of_the_agent_stay_with_it_and_the_order_of_a_plan_is_all_that_counts() 
     }
     let script = text(&load.render(Carrier::CloudInit).bytes);
     assert!(!script.contains("place 0644 /etc/systemd/system/drivers.service"));
+}
+
+/// With a signal to the stack, the template itself puts the stack's name in, so the whole cannot be compressed.
+const SIGNALS: &str = "
+      instanceTypes: [m5.large]
+      scaling: {max: 3}
+      signals:
+        - kind: cloudformation
+";
+
+#[test]
+fn templates_hold_the_plan_whatever_form_the_user_data_must_have() {
+    for (extra, count) in [("", 0), ("", 2000), (SIGNALS, 0), (SIGNALS, 2000)] {
+        let document = sample::document("aws", "ubuntu", extra);
+        let parts = sample::parts(&document);
+        let mut plan = sample::plan(&document);
+        let lines: String = (0..count).map(|number| format!("line {}\n", number * 7919 % 10_007)).collect();
+        plan.steps.push(sample::file("/etc/lines", &lines));
+        if !extra.is_empty() {
+            let signal = Action::Signal {
+                kind: bringup_spec::SignalKind::CloudFormation,
+                target: std::collections::BTreeMap::new(),
+                token: None,
+            };
+            plan.steps.push(sample::step("signal", Phase::Report, signal));
+        }
+        let load = sample::load(&document, &plan, &parts);
+        for carrier in [Carrier::CloudFormation, Carrier::CloudFormationJson] {
+            let rendered = load.render(carrier);
+            assert!(rendered.budget.as_ref().unwrap().fits(), "{carrier}: {:?}", rendered.budget);
+            let unknown = rendered.findings.iter().any(|finding| finding.code.name == "launch/stack-unknown");
+            assert!(!unknown, "{:?}", rendered.findings);
+            assert_eq!(rendered.form, if count == 0 { Form::Plain } else { Form::Gzip });
+            assert_eq!(
+                read_plan(&rendered.bytes).as_ref(),
+                Some(&plan),
+                "{carrier} with {count} lines, {extra}"
+            );
+            assert_eq!(text(&rendered.bytes).contains("${AWS::StackName}"), !extra.is_empty());
+        }
+    }
 }

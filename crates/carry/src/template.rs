@@ -1,0 +1,138 @@
+//! A CloudFormation template with the user-data inside.
+
+use bringup_cloudformation::{Template, codes as template_codes};
+use bringup_diag::{Finding, Findings};
+use bringup_spec::{Carrier, OsFamily};
+
+use crate::budget::{Budget, PartSize, budget_of};
+use crate::cloud_config::cloud_config;
+use crate::codes;
+use crate::compress::{gzip, gzip_strong};
+use crate::fetch::wanted_plan;
+use crate::ignition;
+use crate::load::Load;
+use crate::multipart::{multipart, packed_multipart};
+use crate::render::{Form, Rendered, tell_size};
+use crate::user_parts::key_collisions;
+
+/// CloudFormation takes a template of so many bytes in a call, and larger ones only from S3.
+const TEMPLATE_LIMIT: usize = 51_200;
+
+/// User-data that may stand in the template.
+struct Candidate {
+    bytes: Vec<u8>,
+    plain: usize,
+    parts: Vec<PartSize>,
+    form: Form,
+    fetched: bool,
+}
+
+/// The template, with the first form of user-data that fits.
+pub(crate) fn template(load: &Load<'_>, carrier: Carrier, findings: &mut Findings) -> Rendered {
+    let (platform, limit) = budget_of(load.group.platform);
+    let mut last: Option<(Candidate, Template)> = None;
+    if load.group.os.family == OsFamily::Flatcar {
+        let inner = ignition::render(load, findings);
+        let candidate = Candidate {
+            plain: inner.bytes.len(),
+            bytes: inner.bytes,
+            parts: inner.parts,
+            form: inner.form,
+            fetched: inner.plan_fetched,
+        };
+        let template = written(load, &candidate);
+        last = Some((candidate, template));
+    } else {
+        key_collisions(load, findings);
+        for (number, make) in FORMS.iter().enumerate() {
+            // What there is to tell is the same in every form.
+            let mut said = Findings::new();
+            let Some(candidate) = make(load, &mut said) else { continue };
+            if number == 0 || last.is_none() {
+                findings.append(said);
+            }
+            let template = written(load, &candidate);
+            let unknown =
+                template.findings.iter().any(|finding| finding.code == template_codes::STACK_UNKNOWN);
+            let fits = template.user_data_bytes <= limit && !unknown;
+            // A form that the stack's name cannot get into is no good, however small.
+            if fits || !unknown || last.is_none() {
+                last = Some((candidate, template));
+            }
+            if fits {
+                break;
+            }
+        }
+    }
+    let file_name = if carrier == Carrier::CloudFormation { "template.yaml" } else { "template.json" };
+    let Some((candidate, template)) = last else {
+        return Rendered::plain(carrier, file_name, Vec::new(), Vec::new());
+    };
+    let text = if carrier == Carrier::CloudFormation { template.to_yaml() } else { template.to_json() };
+    if text.len() > TEMPLATE_LIMIT {
+        findings.push(
+            Finding::note(
+                codes::TEMPLATE_SIZE,
+                format!(
+                    "the template has {} bytes; CloudFormation takes {TEMPLATE_LIMIT} in a call",
+                    text.len()
+                ),
+            )
+            .at(load.place("carriers"))
+            .hint(
+                "upload it to S3 and deploy it from there: `aws cloudformation deploy --s3-bucket` does both",
+            ),
+        );
+    }
+    findings.append(template.findings);
+    let rendered = Rendered {
+        budget: Some(Budget { platform, limit, used: template.user_data_bytes, plain: candidate.plain }),
+        form: candidate.form,
+        plan_fetched: candidate.fetched,
+        ..Rendered::plain(carrier, file_name, text.into_bytes(), candidate.parts)
+    };
+    tell_size(load, &rendered, findings);
+    rendered
+}
+
+fn written(load: &Load<'_>, candidate: &Candidate) -> Template {
+    bringup_cloudformation::write(load.document, &load.group_path, load.group, load.plan, &candidate.bytes)
+}
+
+type Make = fn(&Load<'_>, &mut Findings) -> Option<Candidate>;
+
+/// The forms of user-data, in the order in which they are tried. Compressed as a whole it is smallest, but then the
+/// stack's name cannot be put in; a message with compressed parts leaves room for it.
+const FORMS: [Make; 9] = [
+    |load, findings| Some(plain(load, false, findings)),
+    |load, findings| Some(whole(plain(load, false, findings), Form::Gzip)),
+    |load, findings| Some(parted(load, false, Form::Gzip, findings)),
+    |load, findings| Some(whole(plain(load, false, findings), Form::StrongGzip)),
+    |load, findings| Some(parted(load, false, Form::StrongGzip, findings)),
+    |load, findings| fetchable(load).then(|| plain(load, true, findings)),
+    |load, findings| fetchable(load).then(|| whole(plain(load, true, findings), Form::Gzip)),
+    |load, findings| fetchable(load).then(|| whole(plain(load, true, findings), Form::StrongGzip)),
+    |load, findings| fetchable(load).then(|| parted(load, true, Form::StrongGzip, findings)),
+];
+
+fn fetchable(load: &Load<'_>) -> bool {
+    load.has_agent() && wanted_plan(load).is_some()
+}
+
+fn plain(load: &Load<'_>, fetched: bool, findings: &mut Findings) -> Candidate {
+    let (bytes, parts) =
+        cloud_config(load, fetched, findings).unwrap_or_else(|_| multipart(load, fetched, findings));
+    Candidate { plain: bytes.len(), bytes, parts, form: Form::Plain, fetched }
+}
+
+fn whole(candidate: Candidate, form: Form) -> Candidate {
+    let pack = if form == Form::Gzip { gzip } else { gzip_strong };
+    Candidate { bytes: pack(&candidate.bytes), form, ..candidate }
+}
+
+fn parted(load: &Load<'_>, fetched: bool, form: Form, findings: &mut Findings) -> Candidate {
+    let pack = if form == Form::Gzip { gzip } else { gzip_strong };
+    let (bytes, parts) = packed_multipart(load, fetched, pack, findings);
+    let plain = multipart(load, fetched, &mut Findings::new()).0.len();
+    Candidate { plain, bytes, parts, form, fetched }
+}
