@@ -41,4 +41,12 @@ bringup_diag::codes! {
     SIGNAL = "launch/signal";
     /// The stack's name cannot be put into user-data of this form.
     STACK_UNKNOWN = "launch/stack-unknown";
+    /// A template without user-data.
+    NO_USER_DATA = "template/no-user-data";
+    /// A value in user-data that only the stack knows; it stands as `${NAME}`.
+    UNKNOWN_VALUE = "template/unknown-value";
+    /// A function of a template that is not used as CloudFormation wants it.
+    FUNCTION = "template/function";
+    /// User-data that is not in base64, as EC2 wants it.
+    NOT_BASE64 = "template/not-base64";
 }

@@ -16,7 +16,9 @@
 mod check;
 pub mod codes;
 mod intrinsic;
+mod read;
 mod write;
 
 pub use check::{check, unused};
+pub use read::{Reading, UserData, read};
 pub use write::{STACK_FILE, Template, write};

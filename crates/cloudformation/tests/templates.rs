@@ -1,4 +1,5 @@
 //! What the template of a node group holds.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod groups;
 

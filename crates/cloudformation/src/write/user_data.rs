@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Request;
 use crate::codes;
-use crate::intrinsic::{literal_in_sub, single};
+use crate::intrinsic::single;
 
 /// Where a node finds the names that only its stack knows: `{"group", "resource", "stack"}`.
 pub const STACK_FILE: &str = "/etc/bringup/stack.json";
@@ -57,10 +57,8 @@ fn stack_file(request: &Request<'_>) -> String {
 
 /// The raw size when every name is as long as can be.
 fn longest(text: &str) -> usize {
-    let names = text.matches(STACK_NAME).count();
-    let literals = text.matches("${!").count();
     let room = LONGEST_STACK_NAME.saturating_sub(STACK_NAME.len());
-    text.len().saturating_add(names.saturating_mul(room)).saturating_sub(literals)
+    text.len().saturating_add(text.matches(STACK_NAME).count().saturating_mul(room))
 }
 
 /// The user-data with the file in it, as text for `Fn::Sub`; `None` if there is no way into this form.
@@ -107,10 +105,11 @@ fn boundary(text: &str) -> Option<&str> {
     .filter(|boundary| !boundary.is_empty())
 }
 
+/// Every part is in base64, which has no `$`; in a message with one, `Fn::Sub` might find names of its own.
 fn in_multipart(text: &str, boundary: &str, file: &str) -> Option<String> {
     let line = format!("--{boundary}\n");
-    let (head, parts) = text.split_once(&line)?;
-    Some(format!("{}{line}{}{line}{}", literal_in_sub(head), boothook(file), literal_in_sub(parts)))
+    let (head, parts) = text.split_once(&line).filter(|_| !text.contains("${"))?;
+    Some(format!("{head}{line}{}{line}{parts}", boothook(file)))
 }
 
 /// The file in front of user-data that is one part.
@@ -152,7 +151,9 @@ fn in_ignition(text: &str, file: &str) -> Option<String> {
         .replace('}', "%7D")
         .replace('"', "%22")
         .replace("$%7BAWS::StackName%7D", STACK_NAME);
-    Some(literal_in_sub(&config.to_string()).replace(MARK, &format!("data:,{source}%0A")))
+    // JSON can write a `$` so that `Fn::Sub` does not see it.
+    let text = config.to_string().replace("${", "\\u0024{");
+    Some(text.replace(MARK, &format!("data:,{source}%0A")))
 }
 
 #[cfg(test)]
@@ -163,13 +164,14 @@ mod tests {
 
     #[test]
     fn a_message_gets_one_more_part_in_front_and_keeps_its_own() {
-        let text = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"=_a\"\n\n--=_a\nContent-Type: text/x-shellscript\n\n#!/bin/sh\necho ${HOME}\n--=_a--\n";
+        let text = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"=_a\"\n\n--=_a\nContent-Type: text/x-shellscript\n\n#!/bin/sh\necho $HOME\n--=_a--\n";
         let made = with_stack(text.as_bytes(), FILE).unwrap();
         assert_eq!(made.matches("--=_a\n").count(), 2);
         assert!(made.contains("printf '%s\\n' '{\"resource\":\"NodeGroup\",\"stack\":\"${AWS::StackName}\"}' >/etc/bringup/stack.json.new\n"));
-        // `Fn::Sub` gives the shell's own expansion back as it was.
-        assert!(made.ends_with("echo ${!HOME}\n--=_a--\n"));
+        assert!(made.ends_with("#!/bin/sh\necho $HOME\n--=_a--\n"));
         assert!(made.find("000-stack.sh").unwrap() < made.find("x-shellscript").unwrap());
+        // `Fn::Sub` would look for a parameter of that name.
+        assert_eq!(with_stack(text.replace("$HOME", "${HOME}").as_bytes(), FILE), None);
     }
 
     #[test]
@@ -185,6 +187,11 @@ mod tests {
         let source =
             r#""source":"data:,%7B%22resource%22:%22NodeGroup%22,%22stack%22:%22${AWS::StackName}%22%7D%0A""#;
         assert!(made.contains(source), "{made}");
+        let unit = br#"{"ignition":{"version":"3.3.0"},"systemd":{"units":[{"contents":"ExecStart=${A}","name":"a.service"}]}}"#;
+        let made = with_stack(unit, FILE).unwrap();
+        assert_eq!(made.matches("${").count(), 1);
+        let read: serde_json::Value = serde_json::from_str(&made).unwrap();
+        assert_eq!(read.pointer("/systemd/units/0/contents").unwrap(), "ExecStart=${A}");
         let replaced = br#"{"ignition":{"version":"3.3.0","config":{"replace":{"source":"s3://b/k"}}}}"#;
         assert_eq!(with_stack(replaced, FILE), None);
     }
@@ -195,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_counts_the_longest_name_and_what_sub_takes_away() {
-        assert_eq!(longest("a${AWS::StackName}b${!HOME}"), 1 + 128 + 1 + "${HOME}".len());
+    fn the_size_counts_the_longest_name() {
+        assert_eq!(longest("a${AWS::StackName}b"), 1 + 128 + 1);
     }
 }

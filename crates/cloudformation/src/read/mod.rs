@@ -1,0 +1,164 @@
+//! The user-data in anybody's template, as far as it can be known before the template is deployed.
+
+mod condition;
+mod environment;
+mod evaluate;
+mod find;
+mod substitute;
+mod tree;
+
+use bringup_diag::{Finding, Findings, Place, Span};
+use bringup_yaml::{Content, Node, Style};
+
+use environment::Environment;
+use evaluate::{Evaluator, Outcome};
+
+/// A text that holds user-data in AWS' ways.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// What was peeled off, outermost first: `aws-json` and `cloudformation`.
+    pub layers: Vec<&'static str>,
+    /// Each piece of user-data, in the order of the text.
+    pub parts: Vec<UserData>,
+    /// What there is to tell about the text as a whole.
+    pub findings: Findings,
+}
+
+/// A piece of user-data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserData {
+    /// The logical id of the resource, or what else the text calls it; empty if it has no name.
+    pub name: String,
+    /// The resource's type, in a template.
+    pub resource_type: Option<String>,
+    /// The bytes as the instance gets them. What only the stack knows stands as `${NAME}`.
+    pub bytes: Vec<u8>,
+    /// Where it stands.
+    pub span: Span,
+    /// What stayed unknown or is not as CloudFormation wants it.
+    pub findings: Findings,
+}
+
+/// How often a text may be wrapped in another: `get-template` wraps once, a JSON string once more.
+const WRAPS: usize = 4;
+
+/// Reads a CloudFormation template in YAML or JSON, the answers of `aws cloudformation get-template` and of other commands
+/// that show user-data, and a bare JSON string as `--query` prints it. `None` if it is none of these.
+pub fn read(file: &str, text: &str) -> Option<Reading> {
+    read_within(file, text, WRAPS)
+}
+
+fn read_within(file: &str, text: &str, wraps: usize) -> Option<Reading> {
+    let wraps = wraps.checked_sub(1)?;
+    let start = text.trim_start_matches('\u{feff}').trim_start();
+    let is_json = start.starts_with(['{', '[', '"']);
+    // Parsing costs time; most inputs say in a word that they are nothing of ours.
+    if !is_json
+        && !["AWS::", "Fn::", "!Base64", "!Sub", "TemplateBody"].iter().any(|word| text.contains(word))
+    {
+        return None;
+    }
+    let root = tree::parsed(text, is_json)?;
+    if let Some(inner) = json_string(&root, is_json) {
+        return Some(unwrapped(file, inner, wraps));
+    }
+    if let Some(body) = root.get("TemplateBody") {
+        if let Some(inner) = body.text() {
+            return Some(unwrapped(&format!("{file}#TemplateBody"), inner, wraps));
+        }
+        let mut reading = template(file, body).unwrap_or_else(|| nothing(file));
+        reading.layers.insert(0, "aws-json");
+        return Some(reading);
+    }
+    template(file, &root).or_else(|| bare_function(file, &root)).or_else(|| answer(file, &root, is_json))
+}
+
+/// The text of a JSON string that is the whole input.
+fn json_string(root: &Node, is_json: bool) -> Option<&str> {
+    match &root.content {
+        Content::Scalar(scalar) if is_json && scalar.style == Style::Quoted => Some(&scalar.text),
+        _ => None,
+    }
+}
+
+/// What a string of JSON holds: one of ours again, or user-data itself.
+fn unwrapped(file: &str, inner: &str, wraps: usize) -> Reading {
+    let mut reading = read_within(file, inner, wraps).unwrap_or_else(|| {
+        let part = UserData {
+            name: String::new(),
+            resource_type: None,
+            bytes: inner.as_bytes().to_vec(),
+            span: Span::point(1, 1),
+            findings: Findings::new(),
+        };
+        Reading { layers: Vec::new(), parts: vec![part], findings: Findings::new() }
+    });
+    reading.layers.insert(0, "aws-json");
+    reading
+}
+
+fn nothing(file: &str) -> Reading {
+    let finding = Finding::warning(crate::codes::NO_USER_DATA, "there is no user-data in this template")
+        .at(Place::new(file, Span::point(1, 1)))
+        .hint("launch templates, launch configurations and instances have it in `UserData`");
+    Reading { layers: vec!["cloudformation"], parts: Vec::new(), findings: Findings::from_iter([finding]) }
+}
+
+/// A whole template, or its resources alone.
+fn template(file: &str, root: &Node) -> Option<Reading> {
+    let resources = find::resources(root)?;
+    let environment = Environment::of(root);
+    let mut parts = Vec::new();
+    for resource in resources {
+        let mut places = Vec::new();
+        find::user_data(resource.properties, &mut places);
+        let several = places.len() > 1;
+        for (number, place) in places.into_iter().enumerate() {
+            let mut evaluator = Evaluator::new(file, &environment);
+            evaluator.resource_condition(resource.name, resource.condition);
+            let Outcome::Bytes(bytes) = evaluator.user_data(place) else { continue };
+            let name =
+                if several { format!("{}[{number}]", resource.name) } else { resource.name.to_owned() };
+            parts.push(UserData {
+                name,
+                resource_type: Some(resource.kind.to_owned()),
+                bytes,
+                span: place.span,
+                findings: evaluator.into_findings(),
+            });
+        }
+    }
+    if parts.is_empty() {
+        return Some(nothing(file));
+    }
+    Some(Reading { layers: vec!["cloudformation"], parts, findings: Findings::new() })
+}
+
+/// The value of `UserData` alone, as `--query` prints it.
+fn bare_function(file: &str, root: &Node) -> Option<Reading> {
+    evaluate::function(root)?;
+    let environment = Environment::default();
+    let mut evaluator = Evaluator::new(file, &environment);
+    let Outcome::Bytes(bytes) = evaluator.user_data(root) else { return None };
+    let findings = evaluator.into_findings();
+    let part = UserData { name: String::new(), resource_type: None, bytes, span: root.span, findings };
+    Some(Reading { layers: vec!["cloudformation"], parts: vec![part], findings: Findings::new() })
+}
+
+/// The answer of another command: `describe-launch-template-versions`, `describe-instance-attribute` and the like.
+fn answer(file: &str, root: &Node, is_json: bool) -> Option<Reading> {
+    if !is_json {
+        return None;
+    }
+    let mut found = Vec::new();
+    find::answers(root, "", &mut found);
+    let environment = Environment::default();
+    let mut parts = Vec::new();
+    for (name, node) in found {
+        let mut evaluator = Evaluator::new(file, &environment);
+        let Outcome::Bytes(bytes) = evaluator.user_data(node) else { continue };
+        let findings = evaluator.into_findings();
+        parts.push(UserData { name, resource_type: None, bytes, span: node.span, findings });
+    }
+    (!parts.is_empty()).then(|| Reading { layers: vec!["aws-json"], parts, findings: Findings::new() })
+}
