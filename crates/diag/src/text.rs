@@ -18,7 +18,7 @@ pub enum Colour {
 /// The texts that findings point into, by the name that their places use.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    texts: BTreeMap<String, Vec<String>>,
+    texts: BTreeMap<String, String>,
 }
 
 impl Sources {
@@ -27,28 +27,38 @@ impl Sources {
         Self::default()
     }
 
-    /// Adds a text under the name that places use for it. Only what may be printed of it is kept.
+    /// Adds a text under the name that places use for it.
     pub fn add(&mut self, file: impl Into<String>, text: &str) {
-        self.texts.insert(file.into(), masked_lines(text));
+        self.texts.insert(file.into(), text.to_owned());
     }
+}
 
-    fn line(&self, file: &str, line: u32) -> Option<&str> {
+/// The lines of those texts that a finding points into, fit for print: most runs quote few texts or none.
+struct Quoted<'a> {
+    sources: &'a Sources,
+    lines: BTreeMap<&'a str, Vec<String>>,
+}
+
+impl Quoted<'_> {
+    fn line(&mut self, file: &str, line: u32) -> Option<&str> {
         let index = usize::try_from(line).ok()?.checked_sub(1)?;
-        self.texts.get(file)?.get(index).map(String::as_str)
+        let (file, text) = self.sources.texts.get_key_value(file)?;
+        self.lines.entry(file).or_insert_with(|| masked_lines(text)).get(index).map(String::as_str)
     }
 }
 
 /// All findings as text, a blank line after each.
 pub fn to_text(findings: &Findings, sources: &Sources, colour: Colour) -> String {
     let mut text = String::new();
+    let mut quoted = Quoted { sources, lines: BTreeMap::new() };
     for finding in findings {
-        write_finding(&mut text, finding, sources, Paint(colour));
+        write_finding(&mut text, finding, &mut quoted, Paint(colour));
         text.push('\n');
     }
     text
 }
 
-fn write_finding(text: &mut String, finding: &Finding, sources: &Sources, paint: Paint) {
+fn write_finding(text: &mut String, finding: &Finding, quoted: &mut Quoted<'_>, paint: Paint) {
     let style = match finding.severity {
         Severity::Error => "1;31",
         Severity::Warning => "1;33",
@@ -60,10 +70,10 @@ fn write_finding(text: &mut String, finding: &Finding, sources: &Sources, paint:
     let widest = finding.place.iter().chain(finding.related.iter().map(|(place, _)| place));
     let gutter = widest.map(|place| place.span.start.line.to_string().len()).max().unwrap_or(1);
     if let Some(place) = &finding.place {
-        write_place(text, place, "", style, gutter, sources, paint);
+        write_place(text, place, "", style, gutter, quoted, paint);
     }
     for (place, label) in &finding.related {
-        write_place(text, place, label, "1;34", gutter, sources, paint);
+        write_place(text, place, label, "1;34", gutter, quoted, paint);
     }
     if let Some(hint) = &finding.hint {
         let label = paint.with("1;32", "hint");
@@ -78,14 +88,14 @@ fn write_place(
     label: &str,
     style: &str,
     gutter: usize,
-    sources: &Sources,
+    quoted: &mut Quoted<'_>,
     paint: Paint,
 ) {
     let (start, end) = (place.span.start, place.span.end);
     let arrow = paint.with("1;34", "-->");
     let file = printable(&place.file);
     let _ = writeln!(text, "{:gutter$}{arrow} {file}:{}:{}", "", start.line, start.column);
-    let Some(line) = sources.line(&place.file, start.line) else { return };
+    let Some(line) = quoted.line(&place.file, start.line) else { return };
     let bar = paint.with("1;34", "|");
     let index = |column: u32| usize::try_from(column).unwrap_or(usize::MAX).saturating_sub(1);
     let several = end.line > start.line && !(end.line == start.line + 1 && end.column <= 1);
