@@ -23,4 +23,10 @@ bringup_diag::codes! {
     KIND = "document/kind";
     /// A placeholder that names no fact.
     PLACEHOLDER = "document/placeholder";
+    /// A string that readers of YAML 1.1, which most programs still are, take for something else: `yes`, `on`, `1_000`.
+    AMBIGUOUS = "document/ambiguous-scalar";
+    /// A YAML tag that nothing here understands. Most readers drop tags silently, and with them what they were to do.
+    TAG = "document/tag";
+    /// A secret stands in the document itself, and would stand in user-data, where everything on the machine can read it.
+    SECRET_IN_CLEAR = "document/secret-in-clear";
 }

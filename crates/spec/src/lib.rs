@@ -9,7 +9,10 @@
 pub mod codes;
 pub mod decode;
 mod document;
+mod hazard;
+mod kind;
 mod read;
+mod syntax;
 mod value;
 
 pub use document::*;

@@ -1,14 +1,10 @@
 //! From the text of a file to its documents.
 
-use bringup_diag::{Finding, Findings, Place};
+use bringup_diag::{Finding, Findings, Place, Span};
 use bringup_yaml::{Limits, Node, Path};
 
-use crate::codes;
 use crate::decode::{Decode as _, Reader, Schemas};
-use crate::{Cluster, NodeGroup};
-
-/// The version of the format.
-const API_VERSION: &str = "bringup.dev/v1alpha1";
+use crate::{Cluster, NodeGroup, codes, hazard, kind, syntax};
 
 /// A cluster with the text that it came from.
 #[derive(Clone, Debug)]
@@ -52,64 +48,49 @@ impl Document {
 pub struct Read {
     /// The documents that could be read.
     pub documents: Vec<Document>,
-    /// What there is to tell about the file.
+    /// What there is to tell about the file, in its order.
     pub findings: Findings,
 }
 
 /// Reads all documents of a file, YAML or JSON.
 pub fn read(file: &str, text: &str) -> Read {
-    let mut reader = Reader::new(file);
+    let mut reader = Reader::with_source(file, text);
     let mut documents = Vec::new();
     match bringup_yaml::parse(text, Limits::default()) {
-        Err(fault) => {
-            let mut finding = Finding::error(codes::SYNTAX, format!("this is no YAML: {}", fault.message))
-                .at(Place::new(file, fault.span));
-            finding.hint = fault.hint;
-            reader.push(finding);
-        }
+        Err(fault) => reader.push(syntax::finding(file, text, &fault)),
         Ok(trees) => {
             if trees.is_empty() {
                 let finding = Finding::error(codes::KIND, "there is no document in this file")
                     .hint("`bringup init` writes one to begin with");
-                reader.push(finding.at(Place::new(file, bringup_diag::Span::point(1, 1))));
+                reader.push(finding.at(Place::new(file, Span::point(1, 1))));
             }
             for tree in trees {
-                if is_ours(&tree, &mut reader)
-                    && let Some(cluster) = Cluster::decode(&tree, &mut reader)
-                {
+                if let Some(finding) = kind::refusal(file, &tree) {
+                    reader.push(finding);
+                    continue;
+                }
+                hazard::report(&tree, &mut reader);
+                if let Some(cluster) = Cluster::decode(&tree, &mut reader) {
                     documents.push(Document { cluster, file: file.to_owned(), tree });
                 }
             }
         }
     }
-    Read { documents, findings: reader.into_findings() }
+    Read { documents, findings: reader.into_findings().sorted() }
 }
 
-/// Whether the tree says that it is one of our documents; reports if not.
-fn is_ours(tree: &Node, reader: &mut Reader) -> bool {
-    let says = |key: &str| tree.get(key).and_then(Node::text);
-    let (version, kind) = (says("apiVersion"), says("kind"));
-    if version == Some(API_VERSION) && kind == Some("Cluster") {
-        return true;
-    }
-    let (key, found) = if version == Some(API_VERSION) { ("kind", kind) } else { ("apiVersion", version) };
-    let span =
-        tree.get(key).map_or(bringup_diag::Span { end: tree.span.start, ..tree.span }, |node| node.span);
-    let message = match found {
-        Some(found) => format!("`{key}: {found}` is not known"),
-        None => format!("the document has no `{key}`"),
-    };
-    let hint = format!("write `apiVersion: {API_VERSION}` and `kind: Cluster`");
-    let _: Option<()> = reader.fault(codes::KIND, span, message, hint);
-    false
-}
-
-/// The JSON Schema of a document.
+/// The JSON Schema of a document, draft 2020-12.
 pub fn json_schema() -> serde_json::Value {
     let mut schemas = Schemas::default();
     let mut root = Cluster::schema(&mut schemas);
     if let Some(root) = root.as_object_mut() {
         root.insert("$id".to_owned(), "https://bringup.dev/schema/v1alpha1/cluster.json".into());
     }
-    schemas.finish(&root, "Bringup Cluster")
+    let mut schema = schemas.finish(&root, "Bringup Cluster");
+    for (key, value) in [("apiVersion", kind::API_VERSION), ("kind", kind::KIND)] {
+        if let Some(property) = schema.pointer_mut(&format!("/$defs/Cluster/properties/{key}")) {
+            property["const"] = value.into();
+        }
+    }
+    schema
 }

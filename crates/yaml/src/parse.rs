@@ -52,6 +52,9 @@ pub fn parse_one(text: &str, limits: Limits) -> Result<Option<Node>, SyntaxFault
     Ok(documents.pop())
 }
 
+/// Most values that aliases may repeat: what is written out costs its author something, what is repeated does not.
+const MOST_ALIASED: usize = 200_000;
+
 /// What is open while events arrive.
 enum Frame {
     List { items: Vec<Node>, start: Position, anchor: usize, tag: Option<String> },
@@ -67,6 +70,7 @@ struct Key {
 struct Builder {
     limits: Limits,
     nodes: usize,
+    aliased: usize,
     stack: Vec<Frame>,
     anchors: BTreeMap<usize, (Node, usize)>,
     documents: Vec<Node>,
@@ -74,7 +78,14 @@ struct Builder {
 
 impl Builder {
     fn new(limits: Limits) -> Self {
-        Self { limits, nodes: 0, stack: Vec::new(), anchors: BTreeMap::new(), documents: Vec::new() }
+        Self {
+            limits,
+            nodes: 0,
+            aliased: 0,
+            stack: Vec::new(),
+            anchors: BTreeMap::new(),
+            documents: Vec::new(),
+        }
     }
 
     fn run(mut self, text: &str) -> Result<Vec<Node>, SyntaxFault> {
@@ -124,11 +135,21 @@ impl Builder {
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span),
             Event::Alias(anchor) => {
-                let Some((node, size)) = self.anchors.get(&anchor).cloned() else {
+                let Some(size) = self.anchors.get(&anchor).map(|(_, size)| *size) else {
                     return Err(SyntaxFault::new("this alias stands inside its own anchor", span));
                 };
+                // Before the copy is made, not after.
+                self.aliased = self.aliased.saturating_add(size);
+                if self.aliased > MOST_ALIASED {
+                    return Err(SyntaxFault {
+                        hint: Some("write repeated parts out, or use fewer aliases".to_owned()),
+                        ..SyntaxFault::new(format!("aliases repeat more than {MOST_ALIASED} values"), span)
+                    });
+                }
                 self.count(size, span)?;
-                self.place(Node { span, ..node });
+                if let Some((node, _)) = self.anchors.get(&anchor).cloned() {
+                    self.place(Node { span, ..node });
+                }
             }
             Event::DocumentEnd => self.anchors.clear(),
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) => {}

@@ -2,23 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use bringup_yaml::{Node, Resolved};
+use bringup_diag::{Finding, closest};
+use bringup_yaml::{Node, Resolved, Scalar, Style};
 use serde_json::json;
 
-use super::{Decode, Reader, Schemas};
-use crate::codes;
+use super::{Decode, Reader, Schemas, is_nothing, known_fields};
+use crate::{Fault, codes};
 
 impl Decode for bool {
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        match node.scalar().map(bringup_yaml::Scalar::core) {
-            Some(Resolved::Bool(truth)) => Some(truth),
-            _ => reader.fault(
-                codes::WRONG_TYPE,
-                node.span,
-                "a boolean is expected here",
-                "write `true` or `false`",
-            ),
+        if let Some(Resolved::Bool(truth)) = node.scalar().map(Scalar::core) {
+            return Some(truth);
         }
+        let hint = match node.text().map(str::to_ascii_lowercase).as_deref() {
+            Some("true" | "yes" | "on" | "y" | "1") => "write `true`, without quotes",
+            Some("false" | "no" | "off" | "n" | "0") => "write `false`, without quotes",
+            _ => "write `true` or `false`",
+        };
+        reader.fault(codes::WRONG_TYPE, node.span, "a boolean is expected here", hint)
+    }
+
+    fn written(&self) -> Option<serde_json::Value> {
+        Some((*self).into())
     }
 
     fn schema(_: &mut Schemas) -> serde_json::Value {
@@ -30,15 +35,22 @@ macro_rules! whole_number {
     ($type:ty) => {
         impl Decode for $type {
             fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-                let number = match node.scalar().map(bringup_yaml::Scalar::core) {
-                    Some(Resolved::Integer(number)) => <$type>::try_from(number).ok(),
-                    _ => None,
-                };
-                if number.is_some() {
-                    return number;
+                let range = format!("write a number from {} to {}", <$type>::MIN, <$type>::MAX);
+                if let Some(Resolved::Integer(number)) = node.scalar().map(Scalar::core) {
+                    return <$type>::try_from(number).ok().or_else(|| {
+                        let message = format!("{} is out of range", reader.shown(&number.to_string()));
+                        reader.fault(codes::WRONG_VALUE, node.span, message, range)
+                    });
                 }
-                let hint = format!("write a number from {} to {}, without quotes", <$type>::MIN, <$type>::MAX);
+                let hint = match node.text().and_then(|text| text.parse::<$type>().ok()) {
+                    Some(number) => format!("write {number} without quotes"),
+                    None => range,
+                };
                 reader.fault(codes::WRONG_TYPE, node.span, "a whole number is expected here", hint)
+            }
+
+            fn written(&self) -> Option<serde_json::Value> {
+                Some((*self).into())
             }
 
             fn schema(_: &mut Schemas) -> serde_json::Value {
@@ -61,31 +73,66 @@ impl Decode for String {
                 "write a single value",
             );
         };
-        if node.tag.as_deref() == Some("!!str") {
+        if matches!(node.tag.as_deref(), Some("!!str" | "!")) {
             return Some(scalar.text.clone());
         }
         match scalar.core() {
-            Resolved::String(text) => Some(text),
-            Resolved::Null => reader.fault(
-                codes::WRONG_TYPE,
-                node.span,
-                "a string is expected here, not nothing",
-                "write a value, or remove the key",
-            ),
-            other => {
-                let message = format!(
-                    "a string is expected here; `{}` without quotes is {}",
-                    scalar.text,
-                    other.kind()
-                );
-                reader.fault(codes::WRONG_TYPE, node.span, message, format!("write \"{}\"", scalar.text))
+            Resolved::String(text) => {
+                note_other_dialect(node, scalar, reader);
+                Some(text)
             }
+            Resolved::Null => no_value(node, reader),
+            other => no_string(node, scalar, &other, reader),
         }
+    }
+
+    fn written(&self) -> Option<serde_json::Value> {
+        Some(self.as_str().into())
     }
 
     fn schema(_: &mut Schemas) -> serde_json::Value {
         json!({"type": "string"})
     }
+}
+
+/// A value is needed, and none is written.
+pub(crate) fn no_value<T>(node: &Node, reader: &mut Reader) -> Option<T> {
+    reader.fault(
+        codes::WRONG_TYPE,
+        node.span,
+        "a value is expected here, not nothing",
+        "write a value, or remove the key",
+    )
+}
+
+/// A string is needed, and what is written is something else to every reader of YAML.
+pub(crate) fn no_string<T>(node: &Node, scalar: &Scalar, read: &Resolved, reader: &mut Reader) -> Option<T> {
+    let message = format!(
+        "a string is expected here; {} without quotes is {}",
+        reader.shown(&scalar.text),
+        read.kind()
+    );
+    let hint = in_quotes(&scalar.text, reader);
+    reader.fault(codes::WRONG_TYPE, node.span, message, hint)
+}
+
+/// A string to us, something else to readers of YAML 1.1, which most programs still are.
+fn note_other_dialect(node: &Node, scalar: &Scalar, reader: &mut Reader) {
+    let elsewhere = scalar.yaml11();
+    if scalar.style != Style::Plain || matches!(elsewhere, Resolved::String(_) | Resolved::Null) {
+        return;
+    }
+    let message = format!(
+        "{} without quotes is {} to many readers of YAML",
+        reader.shown(&scalar.text),
+        elsewhere.kind()
+    );
+    let hint = in_quotes(&scalar.text, reader);
+    reader.push(Finding::note(codes::AMBIGUOUS, message).at(reader.place(node.span)).hint(hint));
+}
+
+fn in_quotes(text: &str, reader: &Reader) -> String {
+    if reader.is_hushed() { "write it in quotes".to_owned() } else { format!("write \"{text}\"") }
 }
 
 impl<T: Decode> Decode for Option<T> {
@@ -104,13 +151,17 @@ impl<T: Decode> Decode for Option<T> {
 
 impl<T: Decode> Decode for Vec<T> {
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        if is_nothing(node) {
+            return Some(Vec::new());
+        }
         let Some(items) = node.items() else {
-            return reader.fault(
-                codes::WRONG_TYPE,
-                node.span,
-                "a list is expected here",
-                "start each item with `- `",
-            );
+            let hint = match node.text() {
+                Some(text) if !reader.is_hushed() && text.len() <= 40 && !text.contains(['\n', '"', ',']) => {
+                    format!("write [\"{text}\"], or start each item on its own line with `- `")
+                }
+                _ => "start each item on its own line with `- `".to_owned(),
+            };
+            return reader.fault(codes::WRONG_TYPE, node.span, "a list is expected here", hint);
         };
         // Every item is read before the first fault counts: all faults of a list are told at once.
         let values: Vec<Option<T>> = items.iter().map(|item| T::decode(item, reader)).collect();
@@ -128,19 +179,21 @@ impl<T: Decode> Decode for Vec<T> {
 
 impl<T: Decode> Decode for BTreeMap<String, T> {
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        if is_nothing(node) {
+            return Some(BTreeMap::new());
+        }
         let Some(entries) = node.entries() else {
-            return reader.fault(
-                codes::WRONG_TYPE,
-                node.span,
-                "a mapping is expected here",
-                "write `key: value` lines",
-            );
+            let hint = match node.text().and_then(|text| text.split_once('=')) {
+                Some((key, value)) if !reader.is_hushed() && !value.contains(['=', '\n']) => {
+                    format!("write `{key}: {value}` on a line of its own")
+                }
+                _ => "write lines of `key: value`".to_owned(),
+            };
+            return reader.fault(codes::WRONG_TYPE, node.span, "a mapping is expected here", hint);
         };
         reader.duplicates(entries);
-        let values: Vec<Option<(String, T)>> = entries
-            .iter()
-            .map(|entry| T::decode(&entry.value, reader).map(|value| (entry.key.clone(), value)))
-            .collect();
+        let values: Vec<Option<(String, T)>> =
+            entries.iter().map(|entry| reader.value(entry).map(|value| (entry.key.clone(), value))).collect();
         values.into_iter().collect()
     }
 
@@ -156,7 +209,7 @@ impl<T: Decode> Decode for BTreeMap<String, T> {
 /// Any value, kept as it is: for configuration whose shape others define.
 impl Decode for serde_json::Value {
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        report_duplicates(node, reader);
+        report_within(node, reader);
         Some(node.to_value().to_json())
     }
 
@@ -165,38 +218,110 @@ impl Decode for serde_json::Value {
     }
 }
 
-fn report_duplicates(node: &Node, reader: &mut Reader) {
+fn report_within(node: &Node, reader: &mut Reader) {
     for item in node.items().unwrap_or_default() {
-        report_duplicates(item, reader);
+        report_within(item, reader);
     }
     if let Some(entries) = node.entries() {
         reader.duplicates(entries);
         for entry in entries {
-            report_duplicates(&entry.value, reader);
+            report_within(&entry.value, reader);
         }
+    }
+    if let Some(Resolved::Float(number)) = node.scalar().map(Scalar::core)
+        && !number.is_finite()
+    {
+        let _: Option<()> = reader.fault(
+            codes::WRONG_VALUE,
+            node.span,
+            "infinity and not-a-number cannot be written in JSON",
+            "write a number",
+        );
     }
 }
 
-/// Decodes a newtype through its `parse(&str) -> Result<Self, (message, hint)>`.
+/// Reads one of some words and gives its index.
+pub(crate) fn chosen(node: &Node, reader: &mut Reader, what: &str, words: &[&str]) -> Option<usize> {
+    let one_of = format!("write one of {}", known_fields(words));
+    let Some(text) = node.text() else {
+        return reader.fault(codes::WRONG_TYPE, node.span, format!("a {what} is a single word"), one_of);
+    };
+    if is_nothing(node) {
+        return reader.fault(
+            codes::WRONG_TYPE,
+            node.span,
+            format!("a {what} is expected here, not nothing"),
+            one_of,
+        );
+    }
+    if let Some(index) = words.iter().position(|word| *word == text) {
+        return Some(index);
+    }
+    // A tool that reads YAML 1.1 and writes it back turns `off` into `false`.
+    let lost = match text {
+        "false" => words.iter().find(|word| matches!(**word, "off" | "no")).copied(),
+        "true" => words.iter().find(|word| matches!(**word, "on" | "yes")).copied(),
+        _ => None,
+    };
+    let hint = match lost.or_else(|| closest(text, words.iter().copied())) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => one_of,
+    };
+    let message = format!("{} is no {what}", reader.shown(text));
+    reader.fault(codes::WRONG_VALUE, node.span, message, hint)
+}
+
+/// Reads a scalar through the parser of its type.
+///
+/// What is right but for its quotes is refused all the same: the next program to touch the document would read
+/// `1.30` as 1.3 and `0644` as 420 or 644.
+pub(crate) fn parsed_scalar<T>(
+    node: &Node,
+    reader: &mut Reader,
+    bare_numbers: bool,
+    parse: impl FnOnce(&str) -> Result<T, Fault>,
+) -> Option<T> {
+    let Some(scalar) = node.scalar() else {
+        return reader.fault(
+            codes::WRONG_TYPE,
+            node.span,
+            "a single value is expected here",
+            "write it on the same line",
+        );
+    };
+    let resolved = if node.tag.is_some() { Resolved::String(scalar.text.clone()) } else { scalar.core() };
+    if resolved == Resolved::Null {
+        return no_value(node, reader);
+    }
+    match parse(&scalar.text) {
+        Ok(value) => match resolved {
+            Resolved::String(_) => Some(value),
+            Resolved::Integer(_) if bare_numbers => Some(value),
+            other => no_string(node, scalar, &other, reader),
+        },
+        Err(_) if reader.is_hushed() => reader.fault(
+            codes::WRONG_VALUE,
+            node.span,
+            "this value is not allowed here",
+            "see `bringup schema`",
+        ),
+        Err(fault) => reader.fault(codes::WRONG_VALUE, node.span, fault.message, fault.hint),
+    }
+}
+
+/// Decodes a newtype through its `parse(&str) -> Result<Self, Fault>`.
 macro_rules! parsed {
-    ($type:ty, $schema:tt) => {
+    ($type:ty, $schema:tt $(, written: $written:expr)? $(, bare_numbers: $bare:literal)?) => {
         impl $crate::decode::Decode for $type {
             fn decode(node: &bringup_yaml::Node, reader: &mut $crate::decode::Reader) -> Option<Self> {
-                let Some(text) = node.text() else {
-                    return reader.fault(
-                        $crate::codes::WRONG_TYPE,
-                        node.span,
-                        "a single value is expected here",
-                        "write it on the same line",
-                    );
-                };
-                match <$type>::parse(text) {
-                    Ok(value) => Some(value),
-                    Err(fault) => {
-                        reader.fault($crate::codes::WRONG_VALUE, node.span, fault.message, fault.hint)
-                    }
-                }
+                let bare_numbers = false $(|| $bare)?;
+                $crate::decode::parsed_scalar(node, reader, bare_numbers, <$type>::parse)
             }
+
+            $(fn written(&self) -> Option<serde_json::Value> {
+                let written: fn(&$type) -> String = $written;
+                Some(written(self).into())
+            })?
 
             fn schema(_: &mut $crate::decode::Schemas) -> serde_json::Value {
                 serde_json::json!($schema)

@@ -28,8 +28,8 @@ macro_rules! record {
                         if let Some(schema) = schema.as_object_mut() {
                             schema.insert("description".to_owned(), concat!($($field_about, "\n"),+).trim().into());
                         }
+                        $crate::decode::record!(@required required, schema, $key, $type $(, $default)?);
                         properties.insert($key.to_owned(), schema);
-                        $crate::decode::record!(@required required, $key, $type $(, $default)?);
                     })*
                     serde_json::json!({
                         "type": "object",
@@ -48,12 +48,17 @@ macro_rules! record {
     (@field $reader:ident, $node:ident, $entries:ident, $key:literal, $what:literal, $type:ty, $default:expr) => {
         if $entries.iter().any(|entry| entry.key == $key) { $reader.field::<$type>($node, $entries, $key, $what) } else { Some($default) }
     };
-    (@required $required:ident, $key:literal, $type:ty) => {
+    (@required $required:ident, $schema:ident, $key:literal, $type:ty) => {
         if <$type as $crate::decode::Decode>::absent().is_none() {
             $required.push($key);
         }
     };
-    (@required $required:ident, $key:literal, $type:ty, $default:expr) => {};
+    (@required $required:ident, $schema:ident, $key:literal, $type:ty, $default:expr) => {
+        let default: $type = $default;
+        if let (Some(schema), Some(default)) = ($schema.as_object_mut(), $crate::decode::Decode::written(&default)) {
+            schema.insert("default".to_owned(), default);
+        }
+    };
 }
 
 /// Declares a choice between words.
@@ -84,17 +89,12 @@ macro_rules! choices {
         impl $crate::decode::Decode for $name {
             fn decode(node: &bringup_yaml::Node, reader: &mut $crate::decode::Reader) -> Option<Self> {
                 const WORDS: &[&str] = &[$($word),*];
-                let text = node.text().unwrap_or_default();
-                match text {
-                    $($word => Some(Self::$variant),)*
-                    _ => {
-                        let hint = match bringup_diag::closest(text, WORDS.iter().copied()) {
-                            Some(near) => format!("did you mean `{near}`?"),
-                            None => format!("write one of {}", $crate::decode::known_fields(WORDS)),
-                        };
-                        reader.fault($crate::codes::WRONG_VALUE, node.span, format!("`{text}` is no {}", $what), hint)
-                    }
-                }
+                $crate::decode::chosen(node, reader, $what, WORDS)
+                    .and_then(|index| Self::ALL.get(index).copied())
+            }
+
+            fn written(&self) -> Option<serde_json::Value> {
+                Some(self.word().into())
             }
 
             fn schema(schemas: &mut $crate::decode::Schemas) -> serde_json::Value {

@@ -1,17 +1,22 @@
 //! From a located tree to typed values, collecting every fault on the way.
 
+mod homes;
 mod leaf;
 mod macros;
 mod reader;
 mod schema;
+mod source;
 
 pub use reader::{Reader, known_fields};
 pub use schema::Schemas;
 
 use bringup_yaml::Node;
 
-pub(crate) use leaf::parsed;
+pub(crate) use homes::KeyHomes;
+pub(crate) use leaf::{chosen, parsed, parsed_scalar};
 pub(crate) use macros::{choices, record};
+pub(crate) use reader::{is_nothing, shortened};
+pub(crate) use source::SourceText;
 
 /// A type that a document can hold.
 pub trait Decode: Sized {
@@ -20,6 +25,11 @@ pub trait Decode: Sized {
 
     /// What a key that is not written means; `None` makes the key mandatory.
     fn absent() -> Option<Self> {
+        None
+    }
+
+    /// How the value is written in JSON, to show it as a default; `None` where that is its own fields' business.
+    fn written(&self) -> Option<serde_json::Value> {
         None
     }
 

@@ -1,22 +1,35 @@
-//! What a decoder carries along: the file's name and the findings so far.
+//! What a decoder carries along: the file's name and text, and the findings so far.
 
-use bringup_diag::{Code, Finding, Findings, Place, Span, closest};
-use bringup_yaml::{Entry, Node};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use super::Decode;
+use bringup_diag::{Code, Finding, Findings, Place, Position, Span, is_secret_key};
+use bringup_yaml::{Entry, Node, Resolved, Scalar};
+
+use super::{Decode, KeyHomes, SourceText};
 use crate::codes;
 
 /// Collects findings while a document is decoded.
 #[derive(Debug)]
 pub struct Reader {
     file: String,
+    source: SourceText,
     findings: Findings,
+    homes: Option<KeyHomes>,
+    /// Whether the value that is being read belongs to a key that names a secret.
+    hushed: bool,
 }
 
 impl Reader {
     /// A reader for a file of this name.
     pub fn new(file: impl Into<String>) -> Self {
-        Self { file: file.into(), findings: Findings::new() }
+        Self::with_source(file, "")
+    }
+
+    /// A reader that has the text too, and so can point at a place inside a value.
+    pub fn with_source(file: impl Into<String>, text: &str) -> Self {
+        let source = SourceText::new(text);
+        Self { file: file.into(), source, findings: Findings::new(), homes: None, hushed: false }
     }
 
     /// The findings so far.
@@ -47,21 +60,59 @@ impl Reader {
         self.findings.push(finding);
     }
 
+    /// A value for a message: in backticks, shortened, and not at all where its key names a secret.
+    pub fn shown(&self, value: &str) -> String {
+        if self.hushed { "this value".to_owned() } else { format!("`{}`", shortened(value)) }
+    }
+
+    /// Whether messages must not repeat the value that is being read.
+    pub fn is_hushed(&self) -> bool {
+        self.hushed
+    }
+
+    /// Where the `ordinal`th `needle` stands inside the scalar `node`, counted in its text; the scalar if that is unsure.
+    pub fn span_within(&self, node: &Node, needle: &str, ordinal: usize) -> Span {
+        let expected = node.text().unwrap_or_default().matches(needle).count();
+        let found = self.source.occurrences(node.span, needle);
+        match found.get(ordinal) {
+            Some(start) if found.len() == expected => {
+                let width = u32::try_from(needle.chars().count()).unwrap_or(1);
+                let end = self
+                    .source
+                    .closing(*start, '}')
+                    .unwrap_or(Position { column: start.column.saturating_add(width), ..*start });
+                Span { start: *start, end }
+            }
+            _ => node.span,
+        }
+    }
+
     /// The entries of a mapping, having reported what is no mapping, unknown keys and duplicate keys.
+    ///
+    /// Nothing at all counts as a mapping without entries.
     pub fn entries<'a>(&mut self, node: &'a Node, what: &str, known: &[&str]) -> Option<&'a [Entry]> {
+        if is_nothing(node) {
+            return Some(&[]);
+        }
         let Some(entries) = node.entries() else {
-            let hint = format!("write a mapping with the keys {}", listed(known));
+            let hint = format!("write a mapping with the keys {}", known_fields(known));
             return self.fault(codes::WRONG_TYPE, node.span, format!("{what} must be a mapping"), hint);
         };
         for entry in entries {
-            if !known.contains(&entry.key.as_str()) {
-                let hint = match closest(&entry.key, known.iter().copied()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("known keys are {}", listed(known)),
-                };
-                let message = format!("unknown key `{}` in {what}", entry.key);
-                let _: Option<()> = self.fault(codes::UNKNOWN_KEY, entry.key_span, message, hint);
+            if known.contains(&entry.key.as_str()) {
+                continue;
             }
+            let (message, hint) = if is_no_text(entry) {
+                (
+                    format!("a key of {what} must be text"),
+                    "if this is a template such as `{{ … }}`, render it first; else write the value in quotes"
+                        .to_owned(),
+                )
+            } else {
+                let hint = self.homes.get_or_insert_with(KeyHomes::of_documents).hint(&entry.key, known);
+                (format!("unknown key `{}` in {what}", shortened(&entry.key)), hint)
+            };
+            let _: Option<()> = self.fault(codes::UNKNOWN_KEY, entry.key_span, message, hint);
         }
         self.duplicates(entries);
         Some(entries)
@@ -69,60 +120,73 @@ impl Reader {
 
     /// Reports keys that stand twice.
     pub fn duplicates(&mut self, entries: &[Entry]) {
-        // Mappings written by hand are short: comparing pairs beats building a set.
-        let large = entries.len() > 64;
-        let mut seen: std::collections::BTreeMap<&str, Span> = std::collections::BTreeMap::new();
-        for (index, entry) in entries.iter().enumerate() {
-            let first = if large {
-                let first = seen.get(entry.key.as_str()).copied();
-                seen.entry(&entry.key).or_insert(entry.key_span);
-                first
-            } else {
-                entries
-                    .iter()
-                    .take(index)
-                    .find(|earlier| earlier.key == entry.key)
-                    .map(|earlier| earlier.key_span)
-            };
-            if let Some(first) = first {
-                let finding =
-                    Finding::error(codes::DUPLICATE_KEY, format!("the key `{}` stands twice", entry.key))
-                        .at(self.place(entry.key_span))
-                        .related(self.place(first), "first here")
-                        .hint("keep one of the two; readers of YAML silently take the last");
-                self.findings.push(finding);
-            }
+        let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
+        for entry in entries {
+            let Some(first) = seen.insert(&entry.key, entry.key_span) else { continue };
+            let finding = Finding::error(
+                codes::DUPLICATE_KEY,
+                format!("the key `{}` stands twice", shortened(&entry.key)),
+            )
+            .at(self.place(entry.key_span))
+            .related(self.place(first), "first here")
+            .hint("keep one of the two; most readers of YAML silently take the last");
+            self.findings.push(finding);
+            seen.insert(&entry.key, first);
         }
     }
 
     /// The value of one key of a record.
     pub fn field<T: Decode>(&mut self, node: &Node, entries: &[Entry], key: &str, what: &str) -> Option<T> {
         match entries.iter().rev().find(|entry| entry.key == key) {
-            Some(entry) => T::decode(&entry.value, self),
+            Some(entry) => self.value(entry),
             None => T::absent().or_else(|| {
                 let hint = format!("add `{key}:`");
-                self.fault(codes::MISSING_KEY, node.span_of_head(), format!("{what} has no `{key}`"), hint)
+                self.fault(codes::MISSING_KEY, head(node), format!("{what} has no `{key}`"), hint)
             }),
         }
     }
-}
 
-trait Head {
-    fn span_of_head(&self) -> Span;
-}
-
-impl Head for Node {
-    /// The first line of a mapping: carets beneath all of it would bury the message.
-    fn span_of_head(&self) -> Span {
-        self.entries().and_then(<[Entry]>::first).map_or(self.span, |entry| entry.key_span)
+    /// The value of an entry.
+    pub fn value<T: Decode>(&mut self, entry: &Entry) -> Option<T> {
+        let outer = self.hushed;
+        self.hushed = outer || is_secret_key(&entry.key);
+        // A value that is not there has no place of its own: its key has.
+        let node = if is_nothing(&entry.value) {
+            Cow::Owned(Node { span: entry.key_span, ..entry.value.clone() })
+        } else {
+            Cow::Borrowed(&entry.value)
+        };
+        let value = T::decode(&node, self);
+        self.hushed = outer;
+        value
     }
+}
+
+/// Whether nothing is written: `key:`, `key: ~` or `key: null`.
+pub(crate) fn is_nothing(node: &Node) -> bool {
+    node.tag.is_none() && node.scalar().map(Scalar::core) == Some(Resolved::Null)
+}
+
+/// A key that is a list or a mapping is kept as its place in brackets.
+fn is_no_text(entry: &Entry) -> bool {
+    let start = entry.key_span.start;
+    entry.key == format!("[{}:{}]", start.line, start.column)
+}
+
+/// The first key of a mapping: carets beneath all of it would bury the message.
+fn head(node: &Node) -> Span {
+    node.entries().and_then(<[Entry]>::first).map_or(node.span, |entry| entry.key_span)
 }
 
 /// `a`, `b` and `c`, for messages.
 pub fn known_fields(known: &[&str]) -> String {
-    listed(known)
+    known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-fn listed(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+/// Enough of a value to recognise it.
+pub(crate) fn shortened(value: &str) -> String {
+    const MOST: usize = 60;
+    let line = value.lines().next().unwrap_or_default();
+    let short: String = line.chars().take(MOST).collect();
+    if short.len() < value.trim_end().len() { format!("{short}…") } else { short }
 }

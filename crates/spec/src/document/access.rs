@@ -87,11 +87,11 @@ record! {
         "caCertHashes" => ca_cert_hashes: Vec<String>,
         /// The key that decrypts the certificates of a control plane, for further control-plane nodes.
         "certificateKey" => certificate_key: Option<SecretSource>,
-        /// Fields of ClusterConfiguration.
+        /// Fields of kubeadm's `ClusterConfiguration`.
         "clusterConfiguration" => cluster_configuration: BTreeMap<String, serde_json::Value>,
-        /// Fields of InitConfiguration.
+        /// Fields of kubeadm's `InitConfiguration`.
         "initConfiguration" => init_configuration: BTreeMap<String, serde_json::Value>,
-        /// Fields of JoinConfiguration.
+        /// Fields of kubeadm's `JoinConfiguration`.
         "joinConfiguration" => join_configuration: BTreeMap<String, serde_json::Value>,
         /// Preflight checks to ignore, by kubeadm's names.
         "ignorePreflightErrors" => ignore_preflight_errors: Vec<String>,

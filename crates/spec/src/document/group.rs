@@ -9,7 +9,6 @@ use super::{
     Agent, Asset, Directory, File, Hook, ImageCredentialProvider, Kubelet, Launch, Link, MaxPods, OsUpdate,
     Part, Reboot, Runtime, Scaling, Signal, Software, Stage, Step, Swap, Taint, Unit,
 };
-use crate::codes;
 use crate::decode::{Decode, Reader, Schemas, choices, record};
 use crate::{Fact, Name, Text};
 
@@ -223,7 +222,7 @@ record! {
     /// A condition on a fact.
     "`bootstrap`" pub struct FactCondition {
         /// The fact, such as `zone` or `tags.bootstrap`.
-        "fact" => fact: String,
+        "fact" => fact: Fact,
         /// The value that it must have.
         "equals" => equals: String,
     }
@@ -234,19 +233,8 @@ impl Decode for Bootstrap {
         if node.entries().is_none() {
             return bool::decode(node, reader).map(Self::Always);
         }
-        let condition = FactCondition::decode(node, reader)?;
-        match Fact::parse(&condition.fact) {
-            Ok(fact) => Some(Self::When { fact, equals: condition.equals }),
-            Err(fault) => {
-                let span = node.get("fact").map_or(node.span, |fact| fact.span);
-                reader.fault(
-                    codes::PLACEHOLDER,
-                    span,
-                    format!("`{}` names no fact of a node", condition.fact),
-                    fault.hint.replace("@{", "").replace('}', ""),
-                )
-            }
-        }
+        FactCondition::decode(node, reader)
+            .map(|condition| Self::When { fact: condition.fact, equals: condition.equals })
     }
 
     fn schema(schemas: &mut Schemas) -> serde_json::Value {
@@ -305,4 +293,4 @@ impl SysctlValue {
     }
 }
 
-crate::decode::parsed!(SysctlValue, {"type": ["string", "integer"]});
+crate::decode::parsed!(SysctlValue, {"type": ["string", "integer"], "pattern": "^[^\n]+$"}, bare_numbers: true);

@@ -20,6 +20,7 @@ record! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "a record derives what all records can")]
 impl Default for Kubelet {
     fn default() -> Self {
         Self { config: BTreeMap::new(), flags: BTreeMap::new(), environment: BTreeMap::new() }
@@ -88,6 +89,6 @@ impl Decode for MaxPods {
     }
 
     fn schema(schemas: &mut Schemas) -> serde_json::Value {
-        json!({"anyOf": [u32::schema(schemas), PodNetworking::schema(schemas)]})
+        json!({"anyOf": [{"type": "integer", "minimum": 1, "maximum": u32::MAX}, PodNetworking::schema(schemas)]})
     }
 }

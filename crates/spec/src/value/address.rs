@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use super::Fault;
+use super::{Fault, quoted};
 use crate::decode::parsed;
 
 /// An IPv4 or IPv6 address.
@@ -17,7 +17,10 @@ impl Address {
     /// Reads an address.
     pub fn parse(text: &str) -> Result<Self, Fault> {
         text.parse().map(Self).map_err(|_| {
-            Fault::new(format!("`{text}` is no IP address"), "write one such as `10.100.0.10` or `fd00::a`")
+            Fault::new(
+                format!("{} is no IP address", quoted(text)),
+                "write one such as `10.100.0.10` or `fd00::a`",
+            )
         })
     }
 }
@@ -40,7 +43,7 @@ impl Cidr {
     pub fn parse(text: &str) -> Result<Self, Fault> {
         let wrong = || {
             Fault::new(
-                format!("`{text}` is no range of addresses"),
+                format!("{} is no range of addresses", quoted(text)),
                 "write one such as `10.100.0.0/16` or `fd00::/108`",
             )
         };
@@ -55,7 +58,7 @@ impl Cidr {
         let aligned = range.nth(0).unwrap_or(base);
         if aligned != base {
             return Err(Fault::new(
-                format!("`{text}` has bits set beyond its prefix"),
+                format!("{} has bits set beyond its prefix", quoted(text)),
                 format!("write `{aligned}/{prefix}`"),
             ));
         }
@@ -113,5 +116,5 @@ impl Serialize for Cidr {
     }
 }
 
-parsed!(Address, {"type": "string", "description": "An IPv4 or IPv6 address."});
-parsed!(Cidr, {"type": "string", "description": "A range of addresses, such as 10.100.0.0/16."});
+parsed!(Address, {"type": "string", "pattern": "^[0-9a-fA-F:.]+$", "description": "An IPv4 or IPv6 address."});
+parsed!(Cidr, {"type": "string", "pattern": "^[0-9a-fA-F:.]+/[0-9]{1,3}$", "description": "A range of addresses, such as 10.100.0.0/16."});

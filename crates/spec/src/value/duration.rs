@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::Fault;
+use super::{Fault, quoted};
 use crate::decode::parsed;
 
 /// A length of time in milliseconds, written as `90s`, `5m` or `1h30m`.
@@ -25,7 +25,7 @@ impl Span {
     pub fn parse(text: &str) -> Result<Self, Fault> {
         let wrong = || {
             Fault::new(
-                format!("`{text}` is no length of time"),
+                format!("{} is no length of time", quoted(text)),
                 "write a number with a unit, such as `500ms`, `90s`, `5m` or `1h30m`",
             )
         };
@@ -68,4 +68,4 @@ impl fmt::Display for Span {
     }
 }
 
-parsed!(Span, {"type": "string", "pattern": "^([0-9]+(ms|s|m|h))+$"});
+parsed!(Span, {"type": "string", "pattern": "^([0-9]+(ms|s|m|h))+$"}, written: ToString::to_string);

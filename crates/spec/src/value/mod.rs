@@ -2,6 +2,7 @@
 
 mod address;
 mod duration;
+mod fact;
 mod mode;
 mod name;
 mod pem;
@@ -11,10 +12,11 @@ mod version;
 
 pub use address::{Address, Cidr};
 pub use duration::Span;
+pub use fact::Fact;
 pub use mode::{Mode, Owner};
 pub use name::{AbsolutePath, Name, Sha256, Url};
 pub use pem::Certificate;
-pub use placeholder::{Fact, Segment, Text};
+pub use placeholder::{Segment, Text};
 pub use secret::SecretSource;
 pub use version::KubernetesVersion;
 
@@ -32,4 +34,9 @@ impl Fault {
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: hint.into() }
     }
+}
+
+/// A value in backticks for a message, shortened.
+pub(crate) fn quoted(value: &str) -> String {
+    format!("`{}`", crate::decode::shortened(value))
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::Fault;
+use super::{Fault, quoted};
 use crate::decode::parsed;
 
 /// Permission bits, written in octal with a leading zero.
@@ -20,11 +20,11 @@ impl Mode {
         match u32::from_str_radix(text, 8) {
             Ok(mode) if octal => Ok(Self(mode)),
             Ok(mode) if mode <= 0o7777 => Err(Fault::new(
-                format!("`{text}` does not look like an octal mode"),
+                format!("{} does not look like an octal mode", quoted(text)),
                 format!("write \"{mode:04o}\""),
             )),
             _ => Err(Fault::new(
-                format!("`{text}` is no file mode"),
+                format!("{} is no file mode", quoted(text)),
                 "write four octal digits in quotes, such as \"0644\"",
             )),
         }
@@ -70,7 +70,10 @@ impl Owner {
         if fits(user) && fits(group) {
             Ok(Self { user: user.to_owned(), group: group.to_owned() })
         } else {
-            Err(Fault::new(format!("`{text}` is no owner"), "write `user:group`, such as `root:root`"))
+            Err(Fault::new(
+                format!("{} is no owner", quoted(text)),
+                "write `user:group`, such as `root:root`",
+            ))
         }
     }
 }
@@ -87,5 +90,5 @@ impl Serialize for Owner {
     }
 }
 
-parsed!(Mode, {"type": "string", "pattern": "^0[0-7]{3,4}$"});
-parsed!(Owner, {"type": "string", "description": "user:group"});
+parsed!(Mode, {"type": "string", "pattern": "^0[0-7]{3,4}$"}, written: ToString::to_string);
+parsed!(Owner, {"type": "string", "pattern": "^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,31}(:[A-Za-z0-9_.][A-Za-z0-9_.-]{0,31})?$"}, written: ToString::to_string);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::Fault;
+use super::{Fault, quoted};
 use crate::decode::parsed;
 
 macro_rules! text_newtype {
@@ -60,7 +60,10 @@ impl Name {
         } else {
             format!("write `{suggestion}`")
         };
-        Err(Fault::new(format!("`{text}` is no name: lower-case letters, digits and `-`, at most 63"), hint))
+        Err(Fault::new(
+            format!("{} is no name: lower-case letters, digits and `-`, at most 63", quoted(text)),
+            hint,
+        ))
     }
 }
 
@@ -72,20 +75,26 @@ text_newtype! {
 impl AbsolutePath {
     /// Reads a path.
     pub fn parse(text: &str) -> Result<Self, Fault> {
-        let plain = text.starts_with('/')
+        if Self::is_plain(text) {
+            return Ok(Self(text.to_owned()));
+        }
+        let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+        let suggestion = format!("/{}", parts.join("/"));
+        let hint = if Self::is_plain(&suggestion) && suggestion.len() <= 60 {
+            format!("write `{suggestion}`")
+        } else {
+            "write an absolute path without `..`, such as `/etc/example.conf`".to_owned()
+        };
+        Err(Fault::new(format!("{} is no path on the node", quoted(text)), hint))
+    }
+
+    fn is_plain(text: &str) -> bool {
+        text.starts_with('/')
             && text.len() > 1
             && !text.ends_with('/')
             && !text.contains("//")
             && !text.chars().any(char::is_control)
-            && !text.split('/').any(|part| part == ".." || part == ".");
-        if plain {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Fault::new(
-                format!("`{text}` is no path on the node"),
-                "write an absolute path without `..`, such as `/etc/example.conf`",
-            ))
-        }
+            && !text.split('/').any(|part| part == ".." || part == ".")
     }
 }
 
@@ -107,7 +116,7 @@ impl Url {
             Ok(Self(text.to_owned()))
         } else {
             Err(Fault::new(
-                format!("`{text}` is no address to fetch from"),
+                format!("{} is no address to fetch from", quoted(text)),
                 "write one that starts with `https://`, `http://`, `s3://` or `file:///`",
             ))
         }

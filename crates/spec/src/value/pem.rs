@@ -60,4 +60,4 @@ impl Certificate {
     }
 }
 
-parsed!(Certificate, {"type": "string", "description": "Certificates in PEM form, or the base64 of that."});
+parsed!(Certificate, {"type": "string", "contentMediaType": "application/x-pem-file", "description": "Certificates in PEM form, or the base64 of that."});

@@ -2,133 +2,13 @@
 
 use std::fmt;
 
-use bringup_diag::closest;
 use bringup_yaml::Node;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::Fault;
+use super::{Fact, Fault};
 use crate::codes;
 use crate::decode::{Decode, Reader, Schemas};
-
-/// What only the node knows.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub enum Fact {
-    /// The instance's id.
-    InstanceId,
-    /// The instance's type.
-    InstanceType,
-    /// The region.
-    Region,
-    /// The availability zone.
-    Zone,
-    /// `spot`, `on-demand` and the like.
-    Lifecycle,
-    /// The node's primary address.
-    Address,
-    /// The host's name as the platform gives it.
-    Hostname,
-    /// How many processors.
-    Cores,
-    /// How much memory, in MiB.
-    MemoryMiB,
-    /// The name that the node registers with; worked out from other facts.
-    NodeName,
-    /// The platform's name of the machine in Kubernetes' form; worked out from other facts.
-    ProviderId,
-    /// How many pods the node takes; worked out from the instance type.
-    MaxPods,
-    /// Processor time kept for kubelet and the runtime, such as `80m`; worked out from the cores.
-    ReservedCpu,
-    /// Memory kept for kubelet and the runtime, such as `893Mi`; worked out from the pods really in force.
-    ReservedMemory,
-    /// A tag of the instance.
-    Tag(String),
-}
-
-impl Fact {
-    /// The names of the facts that take no argument.
-    pub const NAMES: [&'static str; 9] = [
-        "instanceId",
-        "instanceType",
-        "region",
-        "zone",
-        "lifecycle",
-        "address",
-        "hostname",
-        "cores",
-        "memoryMiB",
-    ];
-
-    /// Reads a fact's name.
-    pub fn parse(text: &str) -> Result<Self, Fault> {
-        Ok(match text {
-            "instanceId" => Self::InstanceId,
-            "instanceType" => Self::InstanceType,
-            "region" => Self::Region,
-            "zone" => Self::Zone,
-            "lifecycle" => Self::Lifecycle,
-            "address" => Self::Address,
-            "hostname" => Self::Hostname,
-            "cores" => Self::Cores,
-            "memoryMiB" => Self::MemoryMiB,
-            "nodeName" => Self::NodeName,
-            "providerId" => Self::ProviderId,
-            "maxPods" => Self::MaxPods,
-            "reservedCpu" => Self::ReservedCpu,
-            "reservedMemory" => Self::ReservedMemory,
-            _ => {
-                if let Some(tag) = text.strip_prefix("tags.").filter(|tag| !tag.is_empty()) {
-                    return Ok(Self::Tag(tag.to_owned()));
-                }
-                let hint = match closest(text, Self::NAMES) {
-                    Some(near) => format!("did you mean `@{{{near}}}`? Write `@@{{` for a literal `@{{`"),
-                    None => format!(
-                        "write one of {}, or `tags.NAME`; write `@@{{` for a literal `@{{`",
-                        Self::NAMES.join(", ")
-                    ),
-                };
-                return Err(Fault::new(format!("`@{{{text}}}` names no fact of a node"), hint));
-            }
-        })
-    }
-}
-
-impl fmt::Display for Fact {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::InstanceId => "instanceId",
-            Self::InstanceType => "instanceType",
-            Self::Region => "region",
-            Self::Zone => "zone",
-            Self::Lifecycle => "lifecycle",
-            Self::Address => "address",
-            Self::Hostname => "hostname",
-            Self::Cores => "cores",
-            Self::MemoryMiB => "memoryMiB",
-            Self::NodeName => "nodeName",
-            Self::ProviderId => "providerId",
-            Self::MaxPods => "maxPods",
-            Self::ReservedCpu => "reservedCpu",
-            Self::ReservedMemory => "reservedMemory",
-            Self::Tag(tag) => return write!(formatter, "tags.{tag}"),
-        })
-    }
-}
-
-impl From<Fact> for String {
-    fn from(fact: Fact) -> Self {
-        fact.to_string()
-    }
-}
-
-impl TryFrom<String> for Fact {
-    type Error = String;
-    fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text).map_err(|fault| fault.message)
-    }
-}
 
 /// A piece of text, or a fact that stands for one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -162,48 +42,41 @@ impl Text {
     }
 
     /// Reads text with placeholders; all faults at once, each with the byte offset of its `@{`.
+    ///
+    /// Of the `@` before a `{`, two stand for one: `@@{` is a literal `@{`, and `@@@{zone}` is `@` and then the zone.
     pub fn parse(text: &str) -> Result<Self, Vec<(usize, Fault)>> {
-        let mut segments = Vec::new();
+        let mut parsed = Self::default();
         let mut faults = Vec::new();
-        let mut literal = String::new();
-        let mut at = 0;
-        while let Some(found) = text[at..].find("@{") {
-            let open = at + found;
-            // `@@{` is an escaped `@{`.
-            if text[at..open].ends_with('@') {
-                literal.push_str(&text[at..open - 1]);
-                literal.push_str("@{");
-                at = open + 2;
+        let mut rest = text;
+        while let Some(open) = rest.find("@{") {
+            let (before, after) =
+                (rest.get(..=open).unwrap_or_default(), rest.get(open + 1..).unwrap_or_default());
+            let plain = before.trim_end_matches('@');
+            let signs = before.len() - plain.len();
+            parsed.push_str(plain);
+            parsed.push_str(&"@".repeat(signs / 2));
+            let offset = text.len() - after.len() - 1;
+            rest = after;
+            if signs % 2 == 0 {
                 continue;
             }
-            literal.push_str(&text[at..open]);
-            let Some(length) = text[open..].find('}') else {
-                faults.push((
-                    open,
-                    Fault::new(
-                        "this `@{` is never closed",
-                        "close it with `}`, or write `@@{` for a literal `@{`",
-                    ),
-                ));
-                at = text.len();
-                break;
+            let Some((name, behind)) = after.get(1..).and_then(|inner| inner.split_once('}')) else {
+                let hint = "close it with `}`, or write `@@{` for a literal `@{`";
+                faults.push((offset, Fault::new("this `@{` is never closed", hint)));
+                continue;
             };
-            match Fact::parse(&text[open + 2..open + length]) {
-                Ok(fact) => {
-                    if !literal.is_empty() {
-                        segments.push(Segment::Literal(std::mem::take(&mut literal)));
-                    }
-                    segments.push(Segment::Fact { fact });
+            match Fact::parse(name) {
+                Ok(fact) => parsed.segments.push(Segment::Fact { fact }),
+                Err(fault) => {
+                    let joint = if fault.hint.ends_with('?') { "" } else { ";" };
+                    let hint = format!("{}{joint} for a literal `@{{` write `@@{{`", fault.hint);
+                    faults.push((offset, Fault::new(fault.message, hint)));
                 }
-                Err(fault) => faults.push((open, fault)),
             }
-            at = open + length + 1;
+            rest = behind;
         }
-        literal.push_str(&text[at..]);
-        if !literal.is_empty() {
-            segments.push(Segment::Literal(literal));
-        }
-        if faults.is_empty() { Ok(Self { segments }) } else { Err(faults) }
+        parsed.push_str(rest);
+        if faults.is_empty() { Ok(parsed) } else { Err(faults) }
     }
 
     /// The pieces.
@@ -228,7 +101,7 @@ impl Text {
     }
 
     /// The text with each fact replaced by what `value` says; the first fact it cannot say is the error.
-    pub fn filled<'a>(&'a self, mut value: impl FnMut(&Fact) -> Option<String>) -> Result<String, &'a Fact> {
+    pub fn filled(&self, mut value: impl FnMut(&Fact) -> Option<String>) -> Result<String, &Fact> {
         let mut text = String::new();
         for segment in &self.segments {
             match segment {
@@ -264,14 +137,35 @@ impl Text {
 /// As a document would write it, placeholders and escapes included.
 impl fmt::Display for Text {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for segment in &self.segments {
+        for (index, segment) in self.segments.iter().enumerate() {
             match segment {
-                Segment::Literal(literal) => formatter.write_str(&literal.replace("@{", "@@{"))?,
+                Segment::Literal(literal) => {
+                    let before_fact = matches!(self.segments.get(index + 1), Some(Segment::Fact { .. }));
+                    formatter.write_str(&escaped(literal, before_fact))?;
+                }
                 Segment::Fact { fact } => write!(formatter, "@{{{fact}}}")?,
             }
         }
         Ok(())
     }
+}
+
+/// The literal with each `@` doubled that stands before a `{`, or at the end if a placeholder follows.
+fn escaped(literal: &str, before_fact: bool) -> String {
+    let mut text = String::with_capacity(literal.len());
+    let mut signs = 0;
+    for letter in literal.chars() {
+        if letter == '@' {
+            signs += 1;
+        } else {
+            let times = if letter == '{' { 2 } else { 1 };
+            text.push_str(&"@".repeat(signs * times));
+            text.push(letter);
+            signs = 0;
+        }
+    }
+    text.push_str(&"@".repeat(if before_fact { signs * 2 } else { signs }));
+    text
 }
 
 impl From<&str> for Text {
@@ -311,9 +205,10 @@ impl Decode for Text {
         match Self::parse(&text) {
             Ok(text) => Some(text),
             Err(faults) => {
-                for (_, fault) in faults {
-                    let _: Option<()> =
-                        reader.fault(codes::PLACEHOLDER, node.span, fault.message, fault.hint);
+                for (offset, fault) in faults {
+                    let ordinal = text.get(..offset).unwrap_or_default().matches("@{").count();
+                    let span = reader.span_within(node, "@{", ordinal);
+                    let _: Option<()> = reader.fault(codes::PLACEHOLDER, span, fault.message, fault.hint);
                 }
                 None
             }
@@ -321,12 +216,14 @@ impl Decode for Text {
     }
 
     fn schema(_: &mut Schemas) -> serde_json::Value {
-        json!({"type": "string", "description": "Text; `@{zone}` and other facts are filled in on the node, `@@{` is a literal `@{`."})
+        json!({"type": "string", "description": "Text; `@{zone}` and other facts are filled in on the node. Before a `{`, `@@` is a literal `@`."})
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::{Fact, Segment, Text};
 
     #[test]
@@ -346,7 +243,52 @@ mod tests {
     #[test]
     fn all_wrong_placeholders_are_told_at_once() {
         let faults = Text::parse("@{zoen} @{x} @{tags.} @{").unwrap_err();
-        assert_eq!(faults.len(), 4);
-        assert!(faults[0].1.hint.contains("@{zone}"));
+        let offsets: Vec<usize> = faults.iter().map(|(offset, _)| *offset).collect();
+        assert_eq!(offsets, [0, 8, 13, 22]);
+        assert_eq!(faults[0].1.message, "`zoen` names no fact of a node");
+        assert_eq!(faults[0].1.hint, "did you mean `zone`? for a literal `@{` write `@@{`");
+    }
+
+    #[test]
+    fn two_signs_before_a_brace_stand_for_one() {
+        let literal = |text: &str| Text::parse(text).unwrap().as_literal().map(ToOwned::to_owned);
+        assert_eq!(literal("@@{").as_deref(), Some("@{"));
+        assert_eq!(literal("@@@@{x").as_deref(), Some("@@{x"));
+        assert_eq!(literal("a@b @@ {").as_deref(), Some("a@b @@ {"));
+        let text = Text::parse("core@@@{address}").unwrap();
+        let expected = [Segment::Literal("core@".into()), Segment::Fact { fact: Fact::Address }];
+        assert_eq!(text.segments(), expected);
+        assert_eq!(text.to_string(), "core@@@{address}");
+    }
+
+    fn segments() -> impl Strategy<Value = Text> {
+        let piece = prop_oneof![
+            "[@{}a é]{1,6}".prop_map(Text::literal),
+            Just(Text::fact(Fact::Zone)),
+            "[a-z@:]{1,4}".prop_map(|tag| Text::fact(Fact::Tag(tag))),
+        ];
+        prop::collection::vec(piece, 0..6).prop_map(|pieces| {
+            let mut text = Text::default();
+            for piece in &pieces {
+                text.push(piece);
+            }
+            text
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_reads_back_the_same(text in segments()) {
+            prop_assert_eq!(Text::parse(&text.to_string()), Ok(text));
+        }
+
+        #[test]
+        fn arbitrary_text_never_panics(text in "[@{}a-ztags.é]{0,40}") {
+            if let Err(faults) = Text::parse(&text) {
+                for (offset, _) in faults {
+                    prop_assert_eq!(text.get(offset..offset + 2), Some("@{"));
+                }
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::codes;
-use crate::decode::{Decode, Reader, Schemas};
+use crate::decode::{Decode, Reader, Schemas, is_nothing};
 
 /// A reference to a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
@@ -25,11 +25,26 @@ pub enum SecretSource {
 
 impl SecretSource {
     const KEYS: [&'static str; 5] = ["file", "environment", "s3", "ssmParameter", "secretsManager"];
+    const ABOUT: [&'static str; 5] = [
+        "A file: on the node, or for SSH beside the document.",
+        "An environment variable of the program that compiles or connects.",
+        "An object in S3, `s3://BUCKET/KEY`, read by the node with its own credentials.",
+        "A parameter of AWS Systems Manager.",
+        "A secret of AWS Secrets Manager.",
+    ];
 }
 
 impl Decode for SecretSource {
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
         let hint = "write one of `file`, `environment`, `s3`, `ssmParameter`, `secretsManager`, such as `{file: /run/token}`";
+        if is_nothing(node) {
+            return reader.fault(
+                codes::WRONG_TYPE,
+                node.span,
+                "a reference to a secret is expected here",
+                hint,
+            );
+        }
         if node.entries().is_none() {
             return reader.fault(
                 codes::WRONG_TYPE,
@@ -47,7 +62,10 @@ impl Decode for SecretSource {
                 hint,
             );
         };
-        let text = String::decode(&entry.value, reader)?;
+        let text: String = reader.value(entry)?;
+        if text.is_empty() {
+            return reader.fault(codes::WRONG_VALUE, entry.value.span, "this reference is empty", hint);
+        }
         match entry.key.as_str() {
             "file" => Some(Self::File(text)),
             "environment" => Some(Self::Environment(text)),
@@ -67,7 +85,14 @@ impl Decode for SecretSource {
     fn schema(schemas: &mut Schemas) -> serde_json::Value {
         schemas.named("SecretSource", |_| {
             let properties: serde_json::Map<String, serde_json::Value> =
-                Self::KEYS.iter().map(|key| ((*key).to_owned(), json!({"type": "string"}))).collect();
+                Self::KEYS
+                    .iter()
+                    .zip(Self::ABOUT)
+                    .map(|(key, about)| {
+                        let pattern = if *key == "s3" { "^s3://" } else { "." };
+                        ((*key).to_owned(), json!({"type": "string", "pattern": pattern, "description": about}))
+                    })
+                    .collect();
             json!({
                 "type": "object", "description": "Where a secret comes from; exactly one key.",
                 "properties": properties, "additionalProperties": false, "minProperties": 1, "maxProperties": 1,

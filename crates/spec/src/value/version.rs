@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Fault;
+use super::{Fault, quoted};
 use crate::decode::parsed;
 
 /// A version of Kubernetes: `1.33` or `1.33.4`.
@@ -19,7 +19,10 @@ impl KubernetesVersion {
     /// Reads a version; a leading `v` and a build suffix are allowed.
     pub fn parse(text: &str) -> Result<Self, Fault> {
         let wrong = || {
-            Fault::new(format!("`{text}` is no version of Kubernetes"), "write `1.33` or `1.33.4`, in quotes")
+            Fault::new(
+                format!("{} is no version of Kubernetes", quoted(text)),
+                "write `1.33` or `1.33.4`, in quotes",
+            )
         };
         let plain = text.strip_prefix('v').unwrap_or(text);
         let numbers = plain.split(['-', '+']).next().unwrap_or_default();

@@ -1,0 +1,150 @@
+//! What only the node knows.
+
+use std::fmt;
+
+use bringup_diag::closest;
+use bringup_yaml::Node;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{Fault, quoted};
+use crate::codes;
+use crate::decode::{Decode, Reader, Schemas};
+
+/// What only the node knows.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Fact {
+    /// The instance's id.
+    InstanceId,
+    /// The instance's type.
+    InstanceType,
+    /// The region.
+    Region,
+    /// The availability zone.
+    Zone,
+    /// `spot`, `on-demand` and the like.
+    Lifecycle,
+    /// The node's primary address.
+    Address,
+    /// The host's name as the platform gives it.
+    Hostname,
+    /// How many processors.
+    Cores,
+    /// How much memory, in MiB.
+    MemoryMiB,
+    /// The name that the node registers with; worked out from other facts.
+    NodeName,
+    /// The platform's name of the machine in Kubernetes' form; worked out from other facts.
+    ProviderId,
+    /// How many pods the node takes; worked out from the instance type.
+    MaxPods,
+    /// Processor time kept for kubelet and the runtime, such as `80m`; worked out from the cores.
+    ReservedCpu,
+    /// Memory kept for kubelet and the runtime, such as `893Mi`; worked out from the pods really in force.
+    ReservedMemory,
+    /// A tag of the instance.
+    Tag(String),
+}
+
+impl Fact {
+    /// The names of the facts that take no argument.
+    pub const NAMES: [&'static str; 9] = [
+        "instanceId",
+        "instanceType",
+        "region",
+        "zone",
+        "lifecycle",
+        "address",
+        "hostname",
+        "cores",
+        "memoryMiB",
+    ];
+
+    /// The names of the facts that are worked out from others.
+    pub const DERIVED: [&'static str; 5] =
+        ["nodeName", "providerId", "maxPods", "reservedCpu", "reservedMemory"];
+
+    /// Reads a fact's name.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        Ok(match text {
+            "instanceId" => Self::InstanceId,
+            "instanceType" => Self::InstanceType,
+            "region" => Self::Region,
+            "zone" => Self::Zone,
+            "lifecycle" => Self::Lifecycle,
+            "address" => Self::Address,
+            "hostname" => Self::Hostname,
+            "cores" => Self::Cores,
+            "memoryMiB" => Self::MemoryMiB,
+            "nodeName" => Self::NodeName,
+            "providerId" => Self::ProviderId,
+            "maxPods" => Self::MaxPods,
+            "reservedCpu" => Self::ReservedCpu,
+            "reservedMemory" => Self::ReservedMemory,
+            _ => {
+                if let Some(tag) = text.strip_prefix("tags.").filter(|tag| !tag.is_empty()) {
+                    return Ok(Self::Tag(tag.to_owned()));
+                }
+                let names = Self::NAMES.into_iter().chain(Self::DERIVED);
+                let hint = if let Some(near) = closest(text, names.clone()) {
+                    format!("did you mean `{near}`?")
+                } else {
+                    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+                    format!("write one of {}, or `tags.NAME`", names.join(", "))
+                };
+                return Err(Fault::new(format!("{} names no fact of a node", quoted(text)), hint));
+            }
+        })
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::InstanceId => "instanceId",
+            Self::InstanceType => "instanceType",
+            Self::Region => "region",
+            Self::Zone => "zone",
+            Self::Lifecycle => "lifecycle",
+            Self::Address => "address",
+            Self::Hostname => "hostname",
+            Self::Cores => "cores",
+            Self::MemoryMiB => "memoryMiB",
+            Self::NodeName => "nodeName",
+            Self::ProviderId => "providerId",
+            Self::MaxPods => "maxPods",
+            Self::ReservedCpu => "reservedCpu",
+            Self::ReservedMemory => "reservedMemory",
+            Self::Tag(tag) => return write!(formatter, "tags.{tag}"),
+        })
+    }
+}
+
+impl From<Fact> for String {
+    fn from(fact: Fact) -> Self {
+        fact.to_string()
+    }
+}
+
+impl TryFrom<String> for Fact {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text).map_err(|fault| fault.message)
+    }
+}
+
+impl Decode for Fact {
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let text = String::decode(node, reader)?;
+        match Self::parse(&text) {
+            Ok(fact) => Some(fact),
+            Err(fault) => reader.fault(codes::PLACEHOLDER, node.span, fault.message, fault.hint),
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> serde_json::Value {
+        let names: Vec<&str> = Self::NAMES.into_iter().chain(Self::DERIVED).collect();
+        json!({"type": "string", "pattern": format!("^({}|tags\\..+)$", names.join("|"))})
+    }
+}
