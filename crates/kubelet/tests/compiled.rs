@@ -22,6 +22,7 @@ fn fields_are_those_that_reflection_finds() {
 fn flags_and_their_deprecation_are_those_of_the_compiled_set() {
     for (minor, text, count) in [
         (20, include_str!("compiled/20.flags"), 184),
+        (24, include_str!("compiled/24.flags"), 164),
         (30, include_str!("compiled/30.flags"), 154),
         (37, include_str!("compiled/37.flags"), 131),
     ] {
