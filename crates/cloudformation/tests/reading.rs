@@ -62,7 +62,7 @@ fn the_official_shape_of_a_script() {
 #[test]
 fn a_fragment_without_its_head_is_read_too() {
     let fragment: String =
-        SCRIPT.lines().skip(6).map(|line| format!("{}\n", line.strip_prefix("  ").unwrap())).collect();
+        SCRIPT.lines().skip(6).flat_map(|line| [line.strip_prefix("  ").unwrap(), "\n"]).collect();
     let (text, _) = one(&fragment);
     assert!(text.contains("bootstrap.sh ${ClusterName} ${BootstrapArguments}\n"));
 }
@@ -217,9 +217,9 @@ fn templates_that_multiply_themselves_end_soon() {
     }
     let (text, _) = one(&user_data("", &format!("Fn::Base64: {nested}")));
     assert!(text.len() <= 1 << 20);
-    let conditions: String = (0..2000)
-        .map(|number| format!("  C{number}: !And [!Condition C{0}, !Condition C{0}]\n", number + 1))
-        .collect();
+    let condition =
+        |number: u32| format!("  C{number}: !And [!Condition C{0}, !Condition C{0}]\n", number + 1);
+    let conditions = (0..2000).map(condition).collect::<Vec<_>>().concat();
     let (text, _) =
         one(&user_data(&format!("Conditions:\n{conditions}"), "!If [C0, !Base64 yes, !Base64 no]"));
     assert_eq!(text, "yes");

@@ -6,11 +6,10 @@
     reason = "a test stops at the first surprise; documents look alike; each user takes what it needs"
 )]
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use bringup_cloudformation::Template;
-use bringup_plan::{Action, Content, FORMAT, Plan, PodLimit, Step};
-use bringup_spec::{Document, NodeNamePolicy, OsFamily, Phase, SecretSource, Unpack};
+use bringup_plan::Plan;
+use bringup_spec::{Document, OsFamily};
+use serde_json::json;
 
 /// What stands in front of every document.
 const HEAD: &str = r#"
@@ -229,55 +228,32 @@ pub(crate) fn template(extra: &str) -> Template {
 /// A plan that reads from S3, from Parameter Store and from Secrets Manager.
 pub(crate) fn plan(document: &Document) -> Plan {
     let (_, group) = document.groups().next().expect("a node group");
-    let step = |name: &str, action: Action| Step {
-        name: name.to_owned(),
-        phase: Phase::Fetch,
-        action,
-        policy: None,
-        every_boot: false,
-        elected_only: false,
-    };
-    let secret = |source: SecretSource| Action::WriteFile {
-        path: "/etc/secret".to_owned(),
-        mode: "0600".to_owned(),
-        owner: "root:root".to_owned(),
-        content: Content::Secret(source),
-    };
-    let steps = vec![
-        step(
-            "asset",
-            Action::Fetch {
-                urls: vec!["https://example.com/asset".to_owned(), "s3://assets/one".to_owned()],
-                sha256: "0".repeat(64),
-                path: "/opt/asset".to_owned(),
-                mode: "0644".to_owned(),
-                owner: "root:root".to_owned(),
-                unpack: Unpack::No,
-            },
-        ),
-        step("parameter", secret(SecretSource::SsmParameter("/shop/token".to_owned()))),
-        step("secret", secret(SecretSource::SecretsManager("shop/key".to_owned()))),
-        step("object", secret(SecretSource::S3("s3://secrets/two".to_owned()))),
-    ];
-    Plan {
-        format: FORMAT,
-        cluster: document.cluster.metadata.name.to_string(),
-        group: group.name.to_string(),
-        flavour: document.cluster.spec.flavour,
-        kubernetes: "1.33".to_owned(),
-        platform: group.platform,
-        os: group.os.family,
-        os_version: group.os.version.clone(),
-        architecture: group.architecture,
-        role: group.role,
-        bootstrap: None,
-        node_name: NodeNamePolicy::PrivateDns,
-        max_pods: PodLimit::Fixed(110),
-        facts: BTreeSet::new(),
-        environment: BTreeMap::new(),
-        certificate_authorities: Vec::new(),
-        units: Vec::new(),
-        steps,
-        order: Vec::new(),
-    }
+    let step =
+        |name: &str, action: serde_json::Value| json!({"name": name, "phase": "fetch", "action": action});
+    let secret = |source: serde_json::Value| json!({"do": "writeFile", "path": "/etc/secret", "mode": "0600", "owner": "root:root", "content": {"secret": source}});
+    let asset = json!({
+        "do": "fetch", "urls": ["https://example.com/asset", "s3://assets/one"], "sha256": "0".repeat(64),
+        "path": "/opt/asset", "mode": "0644", "owner": "root:root", "unpack": "no",
+    });
+    let plan = json!({
+        "format": bringup_plan::FORMAT,
+        "cluster": document.cluster.metadata.name,
+        "group": group.name,
+        "flavour": document.cluster.spec.flavour,
+        "kubernetes": "1.33",
+        "platform": group.platform,
+        "os": group.os.family,
+        "architecture": group.architecture,
+        "role": group.role,
+        "nodeName": "private-dns",
+        "maxPods": {"fixed": 110},
+        "units": [],
+        "steps": [
+            step("asset", asset),
+            step("parameter", secret(json!({"ssmParameter": "/shop/token"}))),
+            step("secret", secret(json!({"secretsManager": "shop/key"}))),
+            step("object", secret(json!({"s3": "s3://secrets/two"}))),
+        ],
+    });
+    Plan::from_json(plan.to_string().as_bytes()).expect("a plan")
 }
