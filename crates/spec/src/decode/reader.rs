@@ -62,7 +62,7 @@ impl Reader {
 
     /// A value for a message: in backticks, shortened, and not at all where its key names a secret.
     pub fn shown(&self, value: &str) -> String {
-        if self.hushed { "this value".to_owned() } else { format!("`{}`", shortened(value)) }
+        if self.hushed { "this value".to_owned() } else { crate::value::quoted(value) }
     }
 
     /// Whether messages must not repeat the value that is being read.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use super::{Fault, quoted};
+use super::{Fault, plain_number, quoted};
 use crate::decode::parsed;
 
 /// An IPv4 or IPv6 address.
@@ -49,7 +49,7 @@ impl Cidr {
         };
         let (base, prefix) = text.split_once('/').ok_or_else(wrong)?;
         let base: IpAddr = base.parse().map_err(|_| wrong())?;
-        let prefix: u8 = prefix.parse().map_err(|_| wrong())?;
+        let prefix: u8 = plain_number(prefix).ok_or_else(wrong)?;
         let width = if base.is_ipv4() { 32 } else { 128 };
         if prefix > width {
             return Err(wrong());
@@ -118,3 +118,39 @@ impl Serialize for Cidr {
 
 parsed!(Address, {"type": "string", "pattern": "^[0-9a-fA-F:.]+$", "description": "An IPv4 or IPv6 address."});
 parsed!(Cidr, {"type": "string", "pattern": "^[0-9a-fA-F:.]+/[0-9]{1,3}$", "description": "A range of addresses, such as 10.100.0.0/16."});
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, Cidr};
+
+    #[test]
+    fn ranges_know_their_members() {
+        let range = Cidr::parse("10.100.0.0/16").unwrap();
+        assert_eq!(range.nth(10).unwrap().to_string(), "10.100.0.10");
+        assert_eq!(range.nth(65_535).unwrap().to_string(), "10.100.255.255");
+        assert_eq!(range.nth(65_536), None);
+        assert!(range.contains("10.100.3.4".parse().unwrap()));
+        assert!(!range.contains("10.101.0.0".parse().unwrap()));
+        assert!(!range.contains("::ffff:10.100.0.1".parse().unwrap()));
+        let wide = Cidr::parse("fd00:10::/108").unwrap();
+        assert_eq!(wide.nth(10).unwrap().to_string(), "fd00:10::a");
+        assert_eq!(wide.nth(1 << 20), None);
+        for everything in ["0.0.0.0/0", "::/0"] {
+            let range = Cidr::parse(everything).unwrap();
+            assert_eq!(range.to_string(), everything);
+            assert!(range.nth(u32::MAX).is_some());
+        }
+        assert_eq!(Cidr::parse("10.0.0.1/32").unwrap().nth(1), None);
+    }
+
+    #[test]
+    fn a_range_with_bits_beyond_its_prefix_hears_the_right_one() {
+        assert_eq!(Cidr::parse("10.100.3.4/16").unwrap_err().hint, "write `10.100.0.0/16`");
+        assert_eq!(Cidr::parse("fd00::1/64").unwrap_err().hint, "write `fd00::/64`");
+        for wrong in ["10.0.0.0", "10.0.0.0/33", "10.0.0.0/+8", "10.0.0.0/08", "10.0.0/8", "::/129", "/8", ""]
+        {
+            assert!(Cidr::parse(wrong).is_err(), "{wrong}");
+        }
+        assert!(Address::parse("10.0.0.256").is_err());
+    }
+}

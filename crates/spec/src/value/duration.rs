@@ -69,3 +69,41 @@ impl fmt::Display for Span {
 }
 
 parsed!(Span, {"type": "string", "pattern": "^([0-9]+(ms|s|m|h))+$"}, written: ToString::to_string);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Span;
+
+    #[test]
+    fn lengths_of_time_are_read_in_milliseconds() {
+        let milliseconds = |text: &str| Span::parse(text).map(|span| span.milliseconds);
+        assert_eq!(milliseconds("500ms"), Ok(500));
+        assert_eq!(milliseconds("90s"), Ok(90_000));
+        assert_eq!(milliseconds("1h30m"), Ok(5_400_000));
+        assert_eq!(milliseconds("0s"), Ok(0));
+        for wrong in [
+            "",
+            "5",
+            "m",
+            "-5s",
+            "+5s",
+            "1.5h",
+            "5 m",
+            "5M",
+            "99999999999999999999s",
+            "18446744073709551615h",
+        ] {
+            assert!(milliseconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_reads_back_the_same(milliseconds in any::<u64>()) {
+            let span = Span { milliseconds };
+            prop_assert_eq!(Span::parse(&span.to_string()), Ok(span));
+        }
+    }
+}

@@ -36,7 +36,14 @@ impl Fault {
     }
 }
 
-/// A value in backticks for a message, shortened.
+/// A value in backticks for a message, shortened, and without what looks like a secret.
 pub(crate) fn quoted(value: &str) -> String {
-    format!("`{}`", crate::decode::shortened(value))
+    format!("`{}`", bringup_diag::masked_line(&crate::decode::shortened(value)))
+}
+
+/// A number in plain digits: no sign, no leading zero.
+pub(crate) fn plain_number<T: std::str::FromStr>(text: &str) -> Option<T> {
+    let is_plain =
+        text.chars().all(|digit| digit.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    is_plain.then(|| text.parse().ok()).flatten()
 }

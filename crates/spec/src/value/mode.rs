@@ -92,3 +92,28 @@ impl Serialize for Owner {
 
 parsed!(Mode, {"type": "string", "pattern": "^0[0-7]{3,4}$"}, written: ToString::to_string);
 parsed!(Owner, {"type": "string", "pattern": "^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,31}(:[A-Za-z0-9_.][A-Za-z0-9_.-]{0,31})?$"}, written: ToString::to_string);
+
+#[cfg(test)]
+mod tests {
+    use super::{Mode, Owner};
+
+    #[test]
+    fn modes_are_octal_with_a_leading_zero() {
+        assert_eq!(Mode::parse("0644"), Ok(Mode(0o644)));
+        assert_eq!(Mode::parse("04755"), Ok(Mode(0o4755)));
+        assert_eq!(Mode(0o600).to_string(), "0600");
+        assert_eq!(Mode::parse("644").unwrap_err().hint, "write \"0644\"");
+        for wrong in ["", "0", "0888", "rw-r--r--", "0o644", "+644", "077777"] {
+            assert!(Mode::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_lone_owner_has_the_group_of_the_same_name() {
+        assert_eq!(Owner::parse("core").unwrap().to_string(), "core:core");
+        assert_eq!(Owner::parse("0:0").unwrap().to_string(), "0:0");
+        for wrong in ["", ":", "root:", "a b", "-x", "root:root:root"] {
+            assert!(Owner::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

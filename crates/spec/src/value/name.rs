@@ -137,7 +137,7 @@ impl Sha256 {
         } else {
             Err(Fault::new(
                 "this is no SHA-256 digest: 64 hexadecimal digits",
-                "paste what `sha256sum FILE` prints",
+                "paste the first word that `sha256sum FILE` prints",
             ))
         }
     }
@@ -147,3 +147,43 @@ parsed!(Name, {"type": "string", "pattern": "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?
 parsed!(AbsolutePath, {"type": "string", "pattern": "^/"});
 parsed!(Url, {"type": "string", "pattern": "^(https?://|s3://|file:///)"});
 parsed!(Sha256, {"type": "string", "pattern": "^(sha256[:-])?[0-9a-fA-F]{64}$"});
+
+#[cfg(test)]
+mod tests {
+    use super::{AbsolutePath, Name, Sha256, Url};
+
+    #[test]
+    fn names_hear_what_they_could_be() {
+        assert!(Name::parse("gpu-1").is_ok());
+        assert!(Name::parse(&"a".repeat(63)).is_ok());
+        assert!(Name::parse(&"a".repeat(64)).is_err());
+        assert_eq!(Name::parse("GPU workers").unwrap_err().hint, "write `gpu-workers`");
+        assert_eq!(Name::parse("-").unwrap_err().hint, "write one such as `gpu-workers`");
+    }
+
+    #[test]
+    fn paths_hear_what_they_could_be() {
+        assert_eq!(AbsolutePath::parse("/etc/x/").unwrap_err().hint, "write `/etc/x`");
+        assert_eq!(AbsolutePath::parse("etc//./x").unwrap_err().hint, "write `/etc/x`");
+        for wrong in ["/", "", "/etc/../x", "/a\nb"] {
+            assert!(AbsolutePath::parse(wrong).unwrap_err().hint.contains("without `..`"), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_of_known_schemes_and_keep_passwords_to_themselves() {
+        assert!(Url::parse("s3://bucket/key").is_ok());
+        for wrong in ["ftp://x", "https://", "example.com/x", "https://a b"] {
+            assert!(Url::parse(wrong).is_err(), "{wrong}");
+        }
+        let fault = Url::parse("https://me:hunter2@host/a b").unwrap_err();
+        assert!(!fault.message.contains("hunter2"), "{}", fault.message);
+    }
+
+    #[test]
+    fn digests_are_kept_in_lower_case() {
+        let hex = "ABCDEF0123456789".repeat(4);
+        assert_eq!(Sha256::parse(&format!("sha256:{hex}")).unwrap().as_str(), hex.to_lowercase());
+        assert!(Sha256::parse(&hex[1..]).is_err());
+    }
+}

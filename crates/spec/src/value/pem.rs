@@ -61,3 +61,37 @@ impl Certificate {
 }
 
 parsed!(Certificate, {"type": "string", "contentMediaType": "application/x-pem-file", "description": "Certificates in PEM form, or the base64 of that."});
+
+#[cfg(test)]
+mod tests {
+    use super::Certificate;
+
+    const PEM: &str = "-----BEGIN CERTIFICATE-----\nMIIB\nAAAA\n-----END CERTIFICATE-----\n";
+    /// `printf -- '-----BEGIN CERTIFICATE-----\nMIIB\nAAAA\n-----END CERTIFICATE-----\n' | base64 -w0`
+    const PACKED: &str =
+        "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUIKQUFBQQotLS0tLUVORCBDRVJUSUZJQ0FURS0tLS0tCg==";
+
+    #[test]
+    fn pem_and_its_base64_are_the_same_certificate() {
+        let certificate = Certificate::parse(PEM).unwrap();
+        assert_eq!(certificate.pem(), PEM);
+        assert_eq!(certificate.base64(), PACKED);
+        assert_eq!(Certificate::parse(PACKED).unwrap(), certificate);
+        assert_eq!(Certificate::parse(&PEM.replace('\n', "\r\n")).unwrap(), certificate);
+        assert!(Certificate::parse(&format!("{PEM}{PEM}")).is_ok());
+    }
+
+    #[test]
+    fn what_is_no_certificate_is_refused_without_repeating_it() {
+        for wrong in ["", "MIIB", "!!", "-----BEGIN CERTIFICATE-----", &PEM.replace("MIIB", "M I!")] {
+            assert!(
+                Certificate::parse(wrong).unwrap_err().message.starts_with("this is no certificate"),
+                "{wrong}"
+            );
+        }
+        let key = PEM.replace("CERTIFICATE", "PRIVATE KEY");
+        let fault = Certificate::parse(&key).unwrap_err();
+        assert_eq!(fault.message, "this holds a private key");
+        assert!(!fault.hint.contains("MIIB"));
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Fault, quoted};
+use super::{Fault, plain_number, quoted};
 use crate::decode::parsed;
 
 /// A version of Kubernetes: `1.33` or `1.33.4`.
@@ -27,7 +27,7 @@ impl KubernetesVersion {
         let plain = text.strip_prefix('v').unwrap_or(text);
         let numbers = plain.split(['-', '+']).next().unwrap_or_default();
         let mut parts = numbers.split('.');
-        let mut number = || parts.next().map(|part| part.parse::<u16>().map_err(|_| wrong())).transpose();
+        let mut number = || parts.next().map(|part| plain_number::<u16>(part).ok_or_else(wrong)).transpose();
         let (major, minor, patch) = (number()?, number()?, number()?);
         match (major, minor, parts.next()) {
             (Some(1), Some(minor), None) => Ok(Self { minor, patch, text: plain.to_owned() }),
@@ -49,3 +49,21 @@ impl serde::Serialize for KubernetesVersion {
 }
 
 parsed!(KubernetesVersion, {"type": "string", "pattern": "^v?1\\.[0-9]+(\\.[0-9]+)?([-+].*)?$"});
+
+#[cfg(test)]
+mod tests {
+    use super::KubernetesVersion;
+
+    #[test]
+    fn versions_are_read_with_or_without_patch_and_suffix() {
+        let parts = |text: &str| KubernetesVersion::parse(text).map(|version| (version.minor, version.patch));
+        assert_eq!(parts("1.33"), Ok((33, None)));
+        assert_eq!(parts("v1.30.4"), Ok((30, Some(4))));
+        assert_eq!(parts("1.29.0-eks-036c24b"), Ok((29, Some(0))));
+        assert_eq!(parts("1.28.2+k3s1"), Ok((28, Some(2))));
+        assert_eq!(KubernetesVersion::parse("v1.30.4").unwrap().to_string(), "1.30.4");
+        for wrong in ["1", "2.0", "1.33.4.5", "1.x", "1.+3", "1.03", "1.99999", "latest", ""] {
+            assert!(parts(wrong).is_err(), "{wrong}");
+        }
+    }
+}
