@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod codes;
+mod consistency;
 pub mod decode;
 mod document;
 mod hazard;

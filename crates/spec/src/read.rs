@@ -4,7 +4,7 @@ use bringup_diag::{Finding, Findings, Place, Span};
 use bringup_yaml::{Limits, Node, Path};
 
 use crate::decode::{Decode as _, Reader, Schemas};
-use crate::{Cluster, NodeGroup, codes, hazard, kind, syntax};
+use crate::{Cluster, NodeGroup, codes, consistency, hazard, kind, syntax};
 
 /// A cluster with the text that it came from.
 #[derive(Clone, Debug)]
@@ -76,7 +76,12 @@ pub fn read(file: &str, text: &str) -> Read {
             }
         }
     }
-    Read { documents, findings: reader.into_findings().sorted() }
+    let mut findings = reader.into_findings();
+    for document in &documents {
+        consistency::report(document, &mut findings);
+    }
+    consistency::report_equal_clusters(&documents, &mut findings);
+    Read { documents, findings: findings.sorted() }
 }
 
 /// The JSON Schema of a document, draft 2020-12.

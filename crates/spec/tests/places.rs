@@ -284,3 +284,33 @@ fn json_has_places_too() {
         ]
     );
 }
+
+#[test]
+fn names_are_unique_and_references_lead_somewhere() {
+    let lines = "    - name: gpu\n      os: debian\n  machines:\n    - nodeGroup: gpus\n      address: a\n    - nodeGroup: gpu\n      address: b\n      agent: true\n      password: {environment: P}\n    - {nodeGroup: gpu, address: b, agent: true, name: x}\n";
+    let hint = "write one of `key: {file: PATH}`, `password: {environment: NAME}` and `agent: true`";
+    assert_eq!(
+        group(lines),
+        [
+            "13:13-16 error document/duplicate-name: there is a node group `gpu` already => give one of the two another name".to_owned(),
+            "16:18-22 error document/dangling-reference: there is no node group `gpus` => did you mean `gpu`?".to_owned(),
+            format!("17:16-17 error document/missing-key: nothing says how to log in to `a` => {hint}"),
+            format!("20:7-12 error document/conflict: `password`, `agent` exclude each other => {hint}"),
+            "22:33-34 error document/duplicate-name: there is a machine at `b:22` already => give one of the two another name".to_owned(),
+        ]
+    );
+    let twice = all(&format!("{HEAD}---\n{HEAD}"));
+    assert_eq!(
+        twice,
+        [
+            "17:9-13 error document/duplicate-name: there is a cluster `demo` already => give one of the two another name"
+        ]
+    );
+    let none = changed("    - name: gpu\n      os: ubuntu\n", "");
+    assert_eq!(
+        none,
+        [
+            "5:1-5 warning document/missing-key: there is no node group, so that there is nothing to build => add one to `spec.nodeGroups`"
+        ]
+    );
+}

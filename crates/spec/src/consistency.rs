@@ -1,0 +1,119 @@
+//! Names that must be unique and references that must lead somewhere, across a document.
+//!
+//! What concerns a single node group is told when its plan is compiled.
+
+use std::collections::BTreeMap;
+
+use bringup_diag::{Code, Finding, Findings, Place, closest};
+use bringup_yaml::Path;
+
+use crate::decode::known_fields;
+use crate::{Document, Machine, codes};
+
+/// Reports what does not fit together in a document.
+pub(crate) fn report(document: &Document, findings: &mut Findings) {
+    let spec = Path::root().key("spec");
+    let cluster = &document.cluster.spec;
+    let list = |key: &str, index: usize| spec.key(key).index(index);
+    if cluster.node_groups.is_empty() {
+        let finding =
+            Finding::warning(codes::MISSING_KEY, "there is no node group, so that there is nothing to build")
+                .at(document.key_place(&spec))
+                .hint("add one to `spec.nodeGroups`");
+        findings.push(finding);
+    }
+    let groups = cluster.node_groups.iter().enumerate();
+    let names = groups.map(|(index, group)| (group.name.to_string(), list("nodeGroups", index).key("name")));
+    report_twins(document, "node group", names, findings);
+    let authorities = cluster.certificate_authorities.iter().enumerate();
+    let names = authorities.map(|(index, authority)| {
+        (authority.name.to_string(), list("certificateAuthorities", index).key("name"))
+    });
+    report_twins(document, "certificate authority", names, findings);
+    let machines = || cluster.machines.iter().enumerate();
+    let names = machines().filter_map(|(index, machine)| {
+        machine.name.as_ref().map(|name| (name.to_string(), list("machines", index).key("name")))
+    });
+    report_twins(document, "machine", names, findings);
+    let addresses = machines().map(|(index, machine)| {
+        (format!("{}:{}", machine.address, machine.port), list("machines", index).key("address"))
+    });
+    report_twins(document, "machine at", addresses, findings);
+    for (index, machine) in machines() {
+        report_machine(document, &list("machines", index), machine, findings);
+    }
+}
+
+/// Reports clusters of one file that have the same name: they would be written to the same place.
+pub(crate) fn report_equal_clusters(documents: &[Document], findings: &mut Findings) {
+    let path = Path::root().keys(["metadata", "name"]);
+    let mut seen: BTreeMap<&str, Place> = BTreeMap::new();
+    for document in documents {
+        let name = document.cluster.metadata.name.as_str();
+        let place = document.place(&path);
+        match seen.get(name) {
+            Some(first) => findings.push(twin("cluster", name, place, first.clone())),
+            None => {
+                seen.insert(name, place);
+            }
+        }
+    }
+}
+
+fn report_twins(
+    document: &Document,
+    what: &str,
+    names: impl Iterator<Item = (String, Path)>,
+    findings: &mut Findings,
+) {
+    let mut seen: BTreeMap<String, Path> = BTreeMap::new();
+    for (name, path) in names {
+        match seen.get(&name) {
+            Some(first) => findings.push(twin(what, &name, document.place(&path), document.place(first))),
+            None => {
+                seen.insert(name, path);
+            }
+        }
+    }
+}
+
+fn twin(what: &str, name: &str, place: Place, first: Place) -> Finding {
+    Finding::error(codes::DUPLICATE_NAME, format!("there is a {what} `{name}` already"))
+        .at(place)
+        .related(first, "first here")
+        .hint("give one of the two another name")
+}
+
+fn report_machine(document: &Document, path: &Path, machine: &Machine, findings: &mut Findings) {
+    let mut tell = |code: Code, place: Place, message: String, hint: String| {
+        findings.push(Finding::error(code, message).at(place).hint(hint));
+    };
+    let groups: Vec<&str> =
+        document.cluster.spec.node_groups.iter().map(|group| group.name.as_str()).collect();
+    let wanted = machine.node_group.as_str();
+    if !groups.contains(&wanted) {
+        let hint = match closest(wanted, groups.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if groups.is_empty() => "add it to `spec.nodeGroups`".to_owned(),
+            None => format!("write one of {}", known_fields(&groups)),
+        };
+        let place = document.place(&path.key("nodeGroup"));
+        tell(codes::DANGLING, place, format!("there is no node group `{wanted}`"), hint);
+    }
+    let ways =
+        [("key", machine.key.is_some()), ("password", machine.password.is_some()), ("agent", machine.agent)];
+    let given: Vec<&str> = ways.iter().filter(|(_, given)| *given).map(|(key, _)| *key).collect();
+    let hint =
+        "write one of `key: {file: PATH}`, `password: {environment: NAME}` and `agent: true`".to_owned();
+    match given.as_slice() {
+        [] => {
+            let message = format!("nothing says how to log in to `{}`", machine.address);
+            tell(codes::MISSING_KEY, document.place(&path.key("address")), message, hint);
+        }
+        [_] => {}
+        [_, second, ..] => {
+            let message = format!("{} exclude each other", known_fields(&given));
+            tell(codes::CONFLICT, document.key_place(&path.key(*second)), message, hint);
+        }
+    }
+}
