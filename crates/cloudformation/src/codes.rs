@@ -35,7 +35,7 @@ bringup_diag::codes! {
     ROLE = "launch/role";
     /// An instance profile that exists already must allow what the nodes do; the template cannot.
     PERMISSIONS = "launch/permissions";
-    /// A life-cycle hook that nobody completes, or an action without a hook.
+    /// A life-cycle hook with a name that AWS refuses, or an action for a hook that the template does not make.
     LIFECYCLE_HOOK = "launch/lifecycle-hook";
     /// A signal that the template's stack does not wait for.
     SIGNAL = "launch/signal";

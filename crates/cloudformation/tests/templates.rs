@@ -267,7 +267,7 @@ fn what_ec2_would_refuse_is_told_with_its_line() {
         ("    scaling: {max: 1}\n", &[("launch/rolling-update", 13)]),
         ("    scaling: {max: 3, rollingUpdate: {pause: 2h}}\n", &[("launch/timeout", 13)]),
         ("    scaling: {max: 3, onDemandPercentage: 101}\n", &[("launch/spot", 13)]),
-        ("    scaling: {max: 3, lifecycleHook: ready}\n", &[("launch/lifecycle-hook", 13)]),
+        ("    scaling: {max: 3, lifecycleHook: not ready}\n", &[("launch/lifecycle-hook", 13)]),
         ("    signals: [{kind: lifecycle-action, hook: ready}]\n", &[("launch/lifecycle-hook", 13)]),
         ("    signals: [{kind: cloudformation, resource: Other}]\n", &[("launch/signal", 13)]),
     ];

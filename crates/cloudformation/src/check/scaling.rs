@@ -4,7 +4,6 @@ use bringup_spec::SignalKind;
 
 use super::Report;
 use crate::codes;
-use crate::write::Request;
 
 const HOUR: u64 = 3_600_000;
 
@@ -143,14 +142,6 @@ fn lifecycle_hook(report: &mut Report<'_>) {
             let message = format!("`{name}` is no name of a life-cycle hook");
             report.error(codes::LIFECYCLE_HOOK, &path, message, "write letters, digits, `-`, `_` and `/`");
         }
-        if !completes(request, name) {
-            report.error(
-                codes::LIFECYCLE_HOOK,
-                &path,
-                format!("nobody completes the life-cycle hook `{name}`: every new node would be abandoned"),
-                &format!("add to `signals`: `{{kind: lifecycle-action, hook: {name}}}`"),
-            );
-        }
     }
     for (index, signal) in request.signals(SignalKind::LifecycleAction) {
         let path = report.at(&["signals"]).index(index);
@@ -166,9 +157,4 @@ fn lifecycle_hook(report: &mut Report<'_>) {
             );
         }
     }
-}
-
-fn completes(request: &Request<'_>, hook: &str) -> bool {
-    let mut signals = request.signals(SignalKind::LifecycleAction);
-    signals.any(|(_, signal)| signal.hook.as_deref().is_none_or(|name| name == hook))
 }
