@@ -27,10 +27,19 @@ const PACKED_PEM: (&str, &str) = ("LS0tLS1CRUdJTi", "BDRVJU");
 
 /// Whether the value of a key with this name is unfit for print: `DB_PASSWORD`, `client-key-data`, `authorization`.
 pub fn is_secret_key(key: &str) -> bool {
-    let plain: String =
-        key.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect();
-    let plain = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    plain == "authorization" || SECRET_ENDINGS.iter().any(|ending| plain.ends_with(ending))
+    // Backwards and without a copy: every key of every document is asked.
+    let letters = || {
+        key.bytes()
+            .rev()
+            .filter(u8::is_ascii_alphanumeric)
+            .skip_while(u8::is_ascii_digit)
+            .map(|letter| letter.to_ascii_lowercase())
+    };
+    let ends_with = |ending: &str| {
+        let mut letters = letters();
+        ending.bytes().rev().all(|expected| letters.next() == Some(expected))
+    };
+    SECRET_ENDINGS.iter().any(|ending| ends_with(ending)) || letters().eq("authorization".bytes().rev())
 }
 
 /// The line with each character of a secret value replaced, so that columns still fit.

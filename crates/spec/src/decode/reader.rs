@@ -120,6 +120,16 @@ impl Reader {
 
     /// Reports keys that stand twice.
     pub fn duplicates(&mut self, entries: &[Entry]) {
+        // Mappings written by hand are short: comparing pairs beats building a set.
+        let is_short = entries.len() <= 16;
+        if is_short
+            && !entries
+                .iter()
+                .enumerate()
+                .any(|(index, entry)| entries.iter().take(index).any(|earlier| earlier.key == entry.key))
+        {
+            return;
+        }
         let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
         for entry in entries {
             let Some(first) = seen.insert(&entry.key, entry.key_span) else { continue };
