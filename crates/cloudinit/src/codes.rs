@@ -39,4 +39,62 @@ bringup_diag::codes! {
     WRITE_FILES = "part/write-files";
     /// One item of `bootcmd` or `runcmd` that is neither a string nor a list keeps all of them from running.
     COMMAND_TYPE = "part/command-type";
+    /// cloud-init has no handler for the type: the part is logged and dropped. upstart went with cloud-init 21.
+    UNHANDLED_TYPE = "part/unhandled-type";
+    /// The first line decides over `text/plain` and `text/x-shellscript`, so that the part is not what its header says.
+    OTHER_TYPE = "part/other-type";
+    /// A byte order mark hides the head line: cloud-init does not know what the text is.
+    BYTE_ORDER_MARK = "part/byte-order-mark";
+    /// A template is rendered only if the part's type is `text/jinja2`, or left open; `text/cloud-config` is taken as it stands.
+    JINJA_NOT_RENDERED = "part/jinja-not-rendered";
+    /// What a URL holds is known at boot only, and where it cannot be fetched all user-data is dropped.
+    INCLUDE = "part/include";
+    /// A part handler is Python that runs at boot; what it does with later parts is not known before.
+    PART_HANDLER = "part/part-handler";
+    /// A script without `#!` in its very first bytes is written and then refused by the kernel.
+    MISSING_SHEBANG = "part/missing-shebang";
+    /// cloud-init turns CRLF to LF only if the first line ends so; a CR that stays becomes part of a command.
+    LINE_ENDS = "part/line-ends";
+    /// Scripts run in the order of their names by code point (`10` before `9`, capitals first), not in that of the message.
+    SCRIPT_ORDER = "part/script-order";
+    /// Of two scripts with one name the last is written over the first, which never runs.
+    DUPLICATE_NAME = "part/duplicate-name";
+    /// cloud-init, or the system whose user-data this joins, uses the name for a file of its own.
+    RESERVED_NAME = "part/reserved-name";
+    /// Letters outside A-Z, a-z, 0-9 and `._()-` are taken out of a script's name; with none left it cannot be written.
+    NAME = "part/name";
+    /// A key that no module of cloud-init reads.
+    UNKNOWN_KEY = "part/unknown-key";
+    /// ` #` starts a comment in YAML: what follows it on the line never reaches the command.
+    SWALLOWED = "part/swallowed";
+    /// `bootcmd`, boothooks and per-boot scripts run at every boot: what they append grows each time.
+    APPEND_EVERY_BOOT = "part/append-every-boot";
+    /// `bootcmd` runs before `write_files`, on the first boot the file is not there yet.
+    BEFORE_FILES = "part/before-files";
+    /// PyYAML reads `yes` as a truth, `0755` as 493 and `1:30` as 90; a command gets what Python prints of it.
+    YAML_1_1 = "part/yaml-1.1";
+    /// A bare number is taken as it is: `permissions: 755` is mode 1363. What is not octal falls back to 0644.
+    PERMISSIONS = "part/permissions";
+    /// Owners are looked up when the file is written, before `users` are made; a missing one stops the module.
+    OWNER = "part/owner";
+    /// Files are written before `mounts`: one beneath a mount point is hidden by the mount.
+    UNDER_MOUNT = "part/under-mount";
+    /// `/tmp` is cleaned while the machine boots, so that a file there may be gone again.
+    TEMPORARY = "part/temporary";
+    /// `merge_how` says how the part that holds it is merged into those before it: in the first it says nothing.
+    MERGE_HOW = "part/merge-how";
+    /// Lists of modules replace those of the image; the stages shown are those of Debian's.
+    MODULE_LIST = "part/module-list";
+    /// kops' nodeup moved from `/var/cache/kubernetes-install` to `/opt/kops`.
+    KOPS_PATH = "part/kops-path";
+    /// `systemd` is the manager itself; the command that talks to it is `systemctl`.
+    NOT_SYSTEMCTL = "unit/not-systemctl";
+    /// `/lib` and `/usr/lib` hold what the image ships, and differ between distributions; yours go to `/etc/systemd/system`.
+    VENDOR_PATH = "unit/vendor-path";
+    /// `Requires=` and its kin start a unit together with this one, in no order, unless `After=` names it too.
+    REQUIRES_WITHOUT_AFTER = "unit/requires-without-after";
+    /// A oneshot has no start timeout to begin with.
+    TIMEOUT_MOOT = "unit/timeout-moot";
+    /// systemd runs programs, not shell lines: redirections and `&&` are passed on as arguments.
+    NO_SHELL = "unit/no-shell";
 }

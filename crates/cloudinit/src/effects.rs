@@ -189,11 +189,7 @@ impl Builder<'_> {
                 Some(commands.into_iter().map(step).collect())
             }
             Err(fault) => {
-                let finding = Finding::error(
-                    codes::COMMAND_TYPE,
-                    format!("`{key}` has {}: cloud-init runs none of its commands", fault.message),
-                )
-                .hint("quote a command that holds `: `; each item is a string or a list of words");
+                let finding = fault.finding(key);
                 let place = self.place(fault.at);
                 self.findings.push(match place {
                     Some(place) => finding.at(place),

@@ -137,7 +137,7 @@ pub(crate) fn is_common_owner(owner: &str) -> bool {
 }
 
 /// Whether `users` or `groups` makes an account of this name.
-fn makes_account(config: &Datum, name: &str) -> bool {
+pub(crate) fn makes_account(config: &Datum, name: &str) -> bool {
     let named = |item: &Datum| match &item.value {
         Value::Text(text) => text.split([',', ' ']).any(|word| word == name),
         Value::Map(pairs) => {

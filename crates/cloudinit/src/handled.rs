@@ -46,7 +46,7 @@ pub(crate) fn handled(parts: &[Part]) -> (Vec<Handled>, Findings) {
             Ok((kind, Rendered { text, facts }, below)) => {
                 if !facts.is_empty() {
                     let facts: Vec<_> = facts.iter().map(|fact| format!("`{fact}`")).collect();
-                    let message = format!("{} are known on the node only", facts.join(", "));
+                    let message = format!("known on the node only: {}", facts.join(", "));
                     findings.push(Finding::note(codes::NODE_FACT, message).at(head));
                 }
                 list.push(Handled { part: number, kind, text, below });

@@ -1,6 +1,7 @@
 //! Cloud-init's own rules: parts, merging, stages, and lints of what people write.
 //!
-//! [`decode`] takes anybody's user-data apart as cloud-init would; [`effects`] says what the node does with it.
+//! [`decode`] takes anybody's user-data apart as cloud-init would; [`effects`] says what the node does with it, and
+//! [`lint`] what its author probably did not mean.
 #![forbid(unsafe_code)]
 
 pub mod codes;
@@ -14,6 +15,7 @@ mod handled;
 mod jinja;
 mod kind;
 pub mod layers;
+mod lint;
 mod load;
 pub mod merge;
 pub mod mime;
@@ -32,6 +34,7 @@ pub use effects::{Effects, Stage, Step, effects, effects_of};
 pub use files::File;
 pub use kind::{Kind, cleaned_name, settled, sniffed};
 pub use layers::{Layer, Peeled, Refused, peel};
+pub use lint::{lint, lint_parts};
 pub use modules::ModuleAct;
 pub use origin::Origin;
 pub use part::Part;

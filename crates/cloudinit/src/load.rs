@@ -14,6 +14,8 @@ pub(crate) struct Loaded {
     pub node: Option<Node>,
     /// What cloud-init gets: nothing where PyYAML refuses the text, or where it is empty.
     pub datum: Option<Datum>,
+    /// Where what is in the tree was written.
+    pub origin: Origin,
     /// Tabs and comments of the raw text.
     pub scan: Scan,
     /// Why PyYAML refuses it, and what it takes otherwise than it looks.
@@ -53,7 +55,9 @@ pub(crate) fn load(text: &str, part: usize, origin: &Origin) -> Loaded {
             .hint("delete it, or write the content in base64 with `encoding: b64`"),
         );
     }
-    let mut loaded = Loaded { node: None, datum: None, scan: raw, findings };
+    let mut loaded =
+        Loaded { node: None, datum: None, origin: origin.widened(raw.widened.clone()), scan: raw, findings };
+    let origin = loaded.origin.clone();
     let mut documents = match parse(&loaded.scan.repaired, limits()) {
         Ok(documents) => documents,
         Err(fault) => {
@@ -76,7 +80,7 @@ pub(crate) fn load(text: &str, part: usize, origin: &Origin) -> Loaded {
     }
     documents.truncate(1);
     let Some(node) = documents.pop() else { return loaded };
-    duplicate_keys(&node, origin, &mut loaded.findings);
+    duplicate_keys(&node, &origin, &mut loaded.findings);
     match Datum::construct(&node, part) {
         Ok(datum) if !refused => loaded.datum = Some(datum),
         Ok(_) => {}

@@ -1,5 +1,7 @@
 //! Where a part was written, so that a finding in the part points to the line that a person can change.
 
+use std::collections::BTreeMap;
+
 use bringup_diag::{Place, Position, Span};
 
 /// The place of a part's text in what a person wrote.
@@ -9,12 +11,14 @@ pub struct Origin {
     lines: u32,
     columns: u32,
     fixed: Option<Span>,
+    /// By how many columns lines are wider in what is parsed than in what was written.
+    widened: BTreeMap<u32, i64>,
 }
 
 impl Origin {
     /// The part is a file of its own, or is named `INPUT#part`: its lines are the lines.
     pub fn whole(file: impl Into<String>) -> Self {
-        Self { file: file.into(), lines: 0, columns: 0, fixed: None }
+        Self { file: file.into(), lines: 0, columns: 0, fixed: None, widened: BTreeMap::new() }
     }
 
     /// The part is a block scalar of a document; `start` is where its first line of text stands.
@@ -24,18 +28,25 @@ impl Origin {
             lines: start.line.saturating_sub(1),
             columns: start.column.saturating_sub(1),
             fixed: None,
+            widened: BTreeMap::new(),
         }
     }
 
     /// The part stands in a document in a way that loses its lines, such as a quoted scalar: all points there.
     pub fn fixed(file: impl Into<String>, span: Span) -> Self {
-        Self { file: file.into(), lines: 0, columns: 0, fixed: Some(span) }
+        Self { file: file.into(), lines: 0, columns: 0, fixed: Some(span), widened: BTreeMap::new() }
     }
 
     /// The same, with text that stands `lines` further down.
     #[must_use]
     pub fn below(&self, lines: u32) -> Self {
         Self { lines: self.lines.saturating_add(lines), ..self.clone() }
+    }
+
+    /// The same for a text of which some lines were widened before it was parsed.
+    #[must_use]
+    pub(crate) fn widened(&self, widened: BTreeMap<u32, i64>) -> Self {
+        Self { widened, ..self.clone() }
     }
 
     /// The file that findings name.
@@ -45,9 +56,13 @@ impl Origin {
 
     /// The place of a stretch of the part.
     pub fn place(&self, span: Span) -> Place {
-        let moved = |position: Position| Position {
-            line: position.line.saturating_add(self.lines),
-            column: position.column.saturating_add(self.columns),
+        let moved = |position: Position| {
+            let widened = self.widened.get(&position.line).copied().unwrap_or_default();
+            let column = i64::from(position.column).saturating_sub(widened).max(1);
+            Position {
+                line: position.line.saturating_add(self.lines),
+                column: u32::try_from(column).unwrap_or(u32::MAX).saturating_add(self.columns),
+            }
         };
         let span = self.fixed.unwrap_or(Span { start: moved(span.start), end: moved(span.end) });
         Place::new(&self.file, span)

@@ -162,19 +162,19 @@ impl Received {
             Kind::Archive | Kind::Include | Kind::IncludeOnce => Kind::Unhandled,
             kind => kind,
         };
-        let headers = match &entry.value {
-            Value::Map(pairs) => Headers::from_pairs(pairs.iter().filter_map(|(key, value)| match key {
+        let mut headers = vec![("Content-Type".to_owned(), content_type.clone())];
+        if let Value::Map(pairs) = &entry.value {
+            headers.extend(pairs.iter().filter_map(|(key, value)| match key {
                 Key::Text(key) if !matches!(key.to_lowercase().as_str(), "content" | "filename" | "type") => {
                     Some((key.clone(), value.python_str()))
                 }
                 _ => None,
-            })),
-            _ => Headers::default(),
-        };
+            }));
+        }
         let incoming = Incoming {
             name: text_of("filename"),
             declared_type: content_type.clone(),
-            headers,
+            headers: Headers::from_pairs(headers),
             arrives: (!refused).then(|| content.clone()),
             written: content,
             origin: entry_origin(&archive.origin, content_node, item.span),

@@ -1,6 +1,8 @@
 //! The text of a cloud-config before it is parsed: its tabs, which PyYAML takes nowhere but inside quotes, blocks and
 //! comments, and its comments, which swallow what people meant as text.
 
+use std::collections::BTreeMap;
+
 use bringup_diag::Position;
 
 /// What was found in the raw text.
@@ -10,6 +12,8 @@ pub(crate) struct Scan {
     pub tabs: Vec<Position>,
     /// The text with those tabs replaced by spaces, so that the rest can be read.
     pub repaired: String,
+    /// By how many columns a line is wider for it.
+    pub widened: BTreeMap<u32, i64>,
     /// Comments that stand behind something on the same line.
     pub comments: Vec<Comment>,
 }
@@ -41,11 +45,12 @@ pub(crate) fn scan(text: &str) -> Scan {
     let mut scan = Scan { repaired: String::with_capacity(text.len()), ..Scan::default() };
     let mut open = Open::Nothing;
     let mut flow = 0_usize;
+    let mut indents = Indents::default();
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX).saturating_add(1);
         let (body, end) = split_end(line);
         if let Open::Block { owner, own } = open {
-            let spaces = body.chars().take_while(|letter| *letter == ' ').count();
+            let spaces = leading_spaces(body);
             let blank = body.chars().all(|letter| letter == ' ');
             let least = own.unwrap_or(owner.saturating_add(1));
             if blank || spaces >= least {
@@ -55,24 +60,58 @@ pub(crate) fn scan(text: &str) -> Scan {
                 scan.repaired.push_str(line);
                 continue;
             }
-            let repaired = scan.indent(body, number);
-            let spaces = repaired.chars().take_while(|letter| *letter == ' ').count();
-            if repaired != body && (spaces >= least || repaired.trim().is_empty()) {
+            let repaired = scan.indent(body, number, &mut indents, own.unwrap_or(owner.saturating_add(2)));
+            if repaired != body && (leading_spaces(&repaired) >= least || repaired.trim().is_empty()) {
                 scan.repaired.push_str(&repaired);
                 scan.repaired.push_str(end);
                 continue;
             }
             open = Open::Nothing;
             scan.line(&repaired, number, &mut open, &mut flow);
+            indents.pass(&repaired);
         } else if open == Open::Nothing {
-            let repaired = scan.indent(body, number);
+            let like = indents.above;
+            let repaired = scan.indent(body, number, &mut indents, like);
             scan.line(&repaired, number, &mut open, &mut flow);
+            indents.pass(&repaired);
         } else {
             scan.line(body, number, &mut open, &mut flow);
         }
         scan.repaired.push_str(end);
     }
     scan
+}
+
+fn leading_spaces(line: &str) -> usize {
+    line.chars().take_while(|letter| *letter == ' ').count()
+}
+
+/// What indentations with tabs were meant to be: as before for the same letters, else as in the line above.
+#[derive(Default)]
+struct Indents {
+    above: usize,
+    known: Vec<(String, usize)>,
+}
+
+impl Indents {
+    fn width(&mut self, raw: &str, like: usize) -> usize {
+        if let Some((_, width)) = self.known.iter().find(|(known, _)| known == raw) {
+            return *width;
+        }
+        self.known.push((raw.to_owned(), like));
+        like
+    }
+
+    /// Takes note of a line of structure: what was deeper is over.
+    fn pass(&mut self, line: &str) {
+        let code = line.split(" #").next().unwrap_or(line).trim_end();
+        if code.trim().is_empty() || code.trim_start().starts_with('#') {
+            return;
+        }
+        let indent = leading_spaces(line);
+        self.known.retain(|(_, width)| *width <= indent);
+        self.above = if code.ends_with(':') { indent.saturating_add(2) } else { indent };
+    }
 }
 
 fn split_end(line: &str) -> (&str, &str) {
@@ -82,20 +121,19 @@ fn split_end(line: &str) -> (&str, &str) {
 }
 
 impl Scan {
-    /// The line with tabs in its indentation widened to the next multiple of eight, as editors show them.
-    fn indent(&mut self, body: &str, number: u32) -> String {
-        let indent: String = body.chars().take_while(|letter| matches!(letter, ' ' | '\t')).collect();
-        let Some(first) = indent.chars().position(|letter| letter == '\t') else { return body.to_owned() };
+    /// The line with its indentation in spaces; `like` is how wide it should be if nothing else tells.
+    fn indent(&mut self, body: &str, number: u32, indents: &mut Indents, like: usize) -> String {
+        let raw: String = body.chars().take_while(|letter| matches!(letter, ' ' | '\t')).collect();
+        let Some(first) = raw.chars().position(|letter| letter == '\t') else { return body.to_owned() };
         self.tabs.push(Position { line: number, column: column_of(first) });
-        let mut widened = String::new();
-        for letter in indent.chars() {
-            widened.push(' ');
-            while letter == '\t' && !widened.len().is_multiple_of(8) {
-                widened.push(' ');
-            }
+        let rest = body.get(raw.len()..).unwrap_or_default();
+        if rest.is_empty() {
+            return String::new();
         }
-        widened.push_str(body.get(indent.len()..).unwrap_or_default());
-        widened
+        let width = indents.width(&raw, like);
+        let signed = |length: usize| i64::try_from(length).unwrap_or(i64::MAX);
+        self.widened.insert(number, signed(width).saturating_sub(signed(raw.len())));
+        format!("{:width$}{rest}", "")
     }
 
     /// One line outside blocks; what it opens is left in `open` and `flow`.
@@ -244,9 +282,20 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_kept_and_tabs_become_columns() {
-        let text = "a: |\n        x\n\ty\nb:\n        - c # d\n\t- e\t\n";
-        assert_eq!(scan(text).repaired, "a: |\n        x\n        y\nb:\n        - c # d\n        - e \n");
+    fn tabs_become_the_indentation_that_was_meant() {
+        let cases = [
+            ("a: |\n    x\n\ty\nb:\n  - c # d\n\t- e\t\n", "a: |\n    x\n    y\nb:\n  - c # d\n  - e \n"),
+            ("a:\n\tb:\n\t\tc: 1\n\td: 2\n", "a:\n  b:\n    c: 1\n  d: 2\n"),
+            ("a: |\n\tx\n\t\n\ty\nb: c\n", "a: |\n  x\n\n  y\nb: c\n"),
+            ("a:\t1\n", "a: 1\n"),
+        ];
+        for (text, repaired) in cases {
+            assert_eq!(scan(text).repaired, repaired, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_tabs_stays_as_it_is() {
         for text in [
             "a: &x !!str 'b' # c\r\n",
             "&anchor\n- !t {a: [b, 'c']}\n",

@@ -1,7 +1,8 @@
 //! The script that cloud-init makes of `bootcmd` and `runcmd`.
 
-use bringup_diag::Span;
+use bringup_diag::{Finding, Span};
 
+use crate::codes;
 use crate::data::{Datum, Value};
 
 /// One command as the shell sees it.
@@ -16,6 +17,17 @@ pub(crate) struct Command {
 pub(crate) struct NoScript {
     pub message: String,
     pub at: Option<(usize, Span)>,
+}
+
+impl NoScript {
+    /// The finding about the list under `key`, still without its place.
+    pub(crate) fn finding(&self, key: &str) -> Finding {
+        Finding::error(
+            codes::COMMAND_TYPE,
+            format!("`{key}` has {}: cloud-init runs none of its commands", self.message),
+        )
+        .hint("each command is a string or a list of words; quote one that holds `: `")
+    }
 }
 
 /// The lines of the script. The items of a list are quoted one by one, a string is pasted as shell text.

@@ -1,0 +1,184 @@
+//! `bootcmd` and `runcmd`: what YAML and every boot make of a command.
+
+use std::collections::BTreeMap;
+
+use bringup_diag::{Finding, Findings, Place, Position, masked_line};
+use bringup_yaml::{Node, Style};
+
+use super::config::{Config, paths};
+use super::lines::{Line, lines_of};
+use super::shellwords::{line_lints, unguarded_append};
+use super::unit_text;
+use crate::scan::Comment;
+use crate::shell::commands as script;
+use crate::units::{drop_in_of, unit_name};
+use crate::{Datum, codes};
+
+pub(super) fn of(configs: &[Config]) -> Findings {
+    let mut findings = Findings::new();
+    let files = paths(configs);
+    let mut echoed = Echoed::default();
+    for config in configs {
+        for key in ["bootcmd", "runcmd"] {
+            let Some(node) = config.node.get(key) else { continue };
+            // Said of the merged configuration too; here also where cloud-init drops the part.
+            if let Some(fault) = Datum::construct(node, 0).ok().and_then(|list| script(&list).err()) {
+                let span = fault.at.map_or(node.span, |(_, span)| span);
+                findings.push(fault.finding(key).at(config.origin.place(span)));
+            }
+            let items = node.items().unwrap_or_default();
+            for (number, item) in items.iter().enumerate() {
+                let last = number.saturating_add(1) == items.len();
+                let comment = swallowed_by(item, &config.comments);
+                for line in lines_of(item) {
+                    command_line(config, key, last, &line, &mut findings);
+                    if key == "bootcmd" {
+                        before_files(config, &line, &files, &mut findings);
+                    }
+                    echoed.take(
+                        &line.text,
+                        comment,
+                        line.place(&config.origin, 1, line.text.chars().count()),
+                    );
+                }
+                if let Some(comment) = comment {
+                    findings.push(swallowed(config, item, comment));
+                }
+                words(config, item, &mut findings);
+            }
+        }
+    }
+    echoed.lint(&mut findings);
+    findings
+}
+
+fn command_line(config: &Config, key: &str, last: bool, line: &Line, findings: &mut Findings) {
+    if key == "bootcmd"
+        && let Some(column) = unguarded_append(&line.text)
+    {
+        findings.push(
+            Finding::warning(codes::APPEND_EVERY_BOOT, "`bootcmd` runs at every boot, and `>>` makes the file grow each time")
+                .at(line.place(&config.origin, column, 2))
+                .hint("write the file whole with `write_files` or `>`, or guard the command with `cloud-init-per once NAME`"),
+        );
+    }
+    let mut found = Findings::new();
+    line_lints(&line.text, &mut found, |column, width| line.place(&config.origin, column, width));
+    findings.extend(found.into_iter().map(|mut finding| {
+        // The script's exit status is that of its last command.
+        if last && finding.code == codes::NOT_SYSTEMCTL {
+            finding.message = format!("{}, and as the last command fails all of `{key}`", finding.message);
+        }
+        finding
+    }));
+}
+
+fn before_files(
+    config: &Config,
+    line: &Line,
+    files: &std::collections::BTreeSet<String>,
+    findings: &mut Findings,
+) {
+    for path in files {
+        let Some(at) = line.text.find(path.as_str()) else { continue };
+        let before = line.text.get(..at).unwrap_or_default().trim_end_matches(['"', '\'']);
+        let runs = before.is_empty()
+            || ["sh", "bash", ".", "source", "exec", "&&", ";"]
+                .iter()
+                .any(|word| before.trim_end().ends_with(word))
+                && !before.contains("echo");
+        let column = super::shellwords::column_at(&line.text, at);
+        let place = line.place(&config.origin, column, path.chars().count());
+        let message =
+            format!("`bootcmd` runs before `write_files`: on the first boot `{path}` is not there yet");
+        findings.push(if runs {
+            Finding::error(codes::BEFORE_FILES, message)
+                .at(place)
+                .hint("run it from `runcmd`, or write the file in `bootcmd` itself")
+        } else {
+            Finding::note(codes::BEFORE_FILES, message)
+                .at(place)
+                .hint("fine if it is only named here and read later")
+        });
+    }
+}
+
+/// The comment that ends a plain scalar.
+fn swallowed_by<'comment>(item: &Node, comments: &'comment [Comment]) -> Option<&'comment Comment> {
+    item.scalar().filter(|scalar| scalar.style == Style::Plain && !scalar.text.is_empty())?;
+    comments
+        .iter()
+        .find(|comment| comment.at.line == item.span.end.line && comment.at.column > item.span.end.column)
+}
+
+fn swallowed(config: &Config, item: &Node, comment: &Comment) -> Finding {
+    let mut span = bringup_diag::Span { start: comment.at, end: comment.at };
+    let width = u32::try_from(comment.text.chars().count()).unwrap_or(0);
+    span.end = Position { column: comment.at.column.saturating_add(width), ..comment.at };
+    let place = config.origin.place(span);
+    let kept = masked_line(item.text().unwrap_or_default());
+    let unbalanced = ['"', '\'', '`'].iter().any(|quote| kept.matches(*quote).count() % 2 == 1);
+    let shell = [">", "|", "&&", ";", "$("].iter().any(|operator| comment.text.contains(operator));
+    let message = format!("` #` starts a comment in YAML: the command is only `{kept}`");
+    if unbalanced || shell {
+        Finding::error(codes::SWALLOWED, message).at(place).hint("put the whole command in quotes")
+    } else {
+        Finding::note(codes::SWALLOWED, message)
+            .at(place)
+            .hint("put the whole command in quotes if the rest belongs to it")
+    }
+}
+
+/// Words of a list that Python prints otherwise than they are written.
+fn words(config: &Config, item: &Node, findings: &mut Findings) {
+    for word in item.items().unwrap_or_default() {
+        let (Some(scalar), Ok(datum)) = (word.scalar(), Datum::construct(word, 0)) else { continue };
+        let printed = datum.python_str();
+        if scalar.style == Style::Plain && word.tag.is_none() && printed != scalar.text {
+            let written = if scalar.text.is_empty() { "nothing" } else { &scalar.text };
+            findings.push(
+                Finding::warning(codes::YAML_1_1, format!("`{written}` reaches the command as `{printed}`"))
+                    .at(config.origin.place(word.span))
+                    .hint(format!("write `\"{}\"`", scalar.text)),
+            );
+        }
+    }
+}
+
+/// Unit files that commands put together line by line with `echo`.
+#[derive(Default)]
+struct Echoed {
+    files: BTreeMap<String, Vec<(String, Place)>>,
+}
+
+impl Echoed {
+    /// `echo TEXT >> FILE`; where a comment has swallowed the redirection, what was meant.
+    fn take(&mut self, line: &str, comment: Option<&Comment>, place: Place) {
+        let Some(text) = line.trim_start().strip_prefix("echo ") else { return };
+        let meant = comment.map(|comment| comment.text.as_str()).unwrap_or_default();
+        let (text, target) = match (text.rsplit_once('>'), meant.rsplit_once('>')) {
+            (Some((text, target)), _) => (text, target),
+            (None, Some((_, target))) => (text, target),
+            (None, None) => return,
+        };
+        let text = text.trim_end_matches('>').trim().trim_matches(['"', '\'']);
+        let target = target.trim().trim_matches(['"', '\'']);
+        if unit_name(target).is_some() || drop_in_of(target).is_some() {
+            self.files.entry(target.to_owned()).or_default().push((text.to_owned(), place));
+        }
+    }
+
+    fn lint(&self, findings: &mut Findings) {
+        for (path, lines) in &self.files {
+            // What is wrong with the words of the line was said of the command that writes it.
+            let mut found = Findings::new();
+            match (unit_name(path), drop_in_of(path)) {
+                (Some(unit), _) => unit_text::of(unit, false, lines, &mut found),
+                (None, Some(unit)) => unit_text::of(unit, true, lines, &mut found),
+                (None, None) => {}
+            }
+            let said = [codes::VENDOR_PATH, codes::NOT_SYSTEMCTL, codes::KOPS_PATH];
+            findings.extend(found.into_iter().filter(|finding| !said.contains(&finding.code)));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Names of parts: scripts are files, and run in the order of their names.
+
+use std::collections::BTreeMap;
+
+use bringup_diag::{Finding, Findings, Span};
+
+use crate::codes;
+use crate::kind::{Kind, cleaned_name};
+use crate::part::Part;
+
+/// Scripts that overwrite each other, or that cannot be written.
+pub(super) fn of_scripts(parts: &[Part]) -> Findings {
+    let mut findings = Findings::new();
+    let has_runcmd = parts.iter().any(|part| {
+        matches!(part.kind, Kind::CloudConfig | Kind::Jinja)
+            && part.written.lines().any(|line| line.starts_with("runcmd:"))
+    });
+    let mut seen: BTreeMap<(Kind, String), &Part> = BTreeMap::new();
+    for part in parts.iter().filter(|part| part.kind.is_script()) {
+        let name = cleaned_name(&part.name);
+        let place = part.origin.place(Span::point(1, 1));
+        if matches!(name.as_str(), "" | "." | "..") {
+            findings.push(
+                Finding::error(
+                    codes::NAME,
+                    format!("nothing of the name `{}` can be a file name: the part is lost", part.name),
+                )
+                .at(place)
+                .hint("use letters, digits and `._()-`"),
+            );
+            continue;
+        }
+        if part.kind == Kind::Script && name == "runcmd" && has_runcmd {
+            findings.push(
+                Finding::error(
+                    codes::RESERVED_NAME,
+                    "a script named `runcmd` is overwritten by the script that cloud-init makes of `runcmd:`",
+                )
+                .at(place.clone())
+                .hint("give it another name"),
+            );
+        }
+        if let Some(earlier) = seen.insert((part.kind, name.clone()), part)
+            && part.kind != Kind::Boothook
+        {
+            findings.push(
+                Finding::error(
+                    codes::DUPLICATE_NAME,
+                    format!("two scripts are written to `{name}`: only the last one runs"),
+                )
+                .at(place)
+                .related(earlier.origin.place(Span::point(1, 1)), "lost")
+                .hint("give each script a name of its own"),
+            );
+        }
+    }
+    findings
+}
+
+/// In a carrier of somebody else's making, names decide on the order.
+pub(super) fn of_carrier(parts: &[Part]) -> Findings {
+    let scripts: Vec<_> = parts
+        .iter()
+        .filter(|part| part.kind == Kind::Script)
+        .map(|part| (cleaned_name(&part.name), part))
+        .collect();
+    let inverted = scripts.windows(2).find_map(|pair| match pair {
+        [(first, _), (second, part)] if second < first => Some((first, second, part)),
+        _ => None,
+    });
+    let finding = inverted.map(|(first, second, part)| {
+        Finding::note(
+            codes::SCRIPT_ORDER,
+            format!("`{second}` runs before `{first}`, though it stands after it"),
+        )
+        .at(part.origin.place(Span::point(1, 1)))
+        .hint("scripts run in the order of their names; number them with leading zeros")
+    });
+    finding.into_iter().collect()
+}
+
+/// Names that a document's parts had better not have.
+pub(super) fn of_document(parts: &[Part]) -> Findings {
+    let mut findings = Findings::new();
+    let mut seen: BTreeMap<&str, &Part> = BTreeMap::new();
+    for part in parts {
+        let place = part.origin.place(Span::point(1, 1));
+        let reserved = match part.name.as_str() {
+            "nodeup.sh" => Some("kops' own bootstrap script"),
+            "runcmd" if part.kind == Kind::Script => Some("the script that cloud-init makes of `runcmd:`"),
+            name if is_numbered(name) => Some("parts without a name"),
+            _ => None,
+        };
+        if let Some(owner) = reserved {
+            findings.push(
+                Finding::warning(
+                    codes::RESERVED_NAME,
+                    format!("the name `{}` is that of {owner}", part.name),
+                )
+                .at(place.clone())
+                .hint("give the part another name"),
+            );
+        }
+        if let Some(earlier) = seen.insert(&part.name, part)
+            && !part.kind.is_script()
+        {
+            findings.push(
+                Finding::warning(codes::DUPLICATE_NAME, format!("two parts are named `{}`", part.name))
+                    .at(place)
+                    .related(earlier.origin.place(Span::point(1, 1)), "the other")
+                    .hint("give each part a name of its own"),
+            );
+        }
+    }
+    findings
+}
+
+/// `part-001`: what cloud-init calls parts that have no name.
+fn is_numbered(name: &str) -> bool {
+    name.strip_prefix("part-")
+        .is_some_and(|digits| digits.len() == 3 && digits.chars().all(|digit| digit.is_ascii_digit()))
+}
