@@ -32,4 +32,30 @@ bringup_diag::codes! {
     NODECONFIG = "nodeconfig/not-carried";
     /// Something that the node agent of EKS images must be told, and that the document does not say.
     NODECONFIG_MISSING = "nodeconfig/missing";
+    /// Configs that refer to configs, more often than can be meant.
+    IGNITION_DEPTH = "ignition/too-deep";
+    /// A version of Ignition's specification that does not exist.
+    IGNITION_VERSION = "ignition/version";
+    /// A path twice in one config.
+    IGNITION_DUPLICATE = "ignition/duplicate";
+    /// A path beneath a link or a file of the same config.
+    IGNITION_BENEATH = "ignition/beneath";
+    /// A path in a directory that is mounted over, or emptied, when the system starts.
+    IGNITION_VOLATILE = "ignition/volatile-path";
+    /// A file that is appended to. Ignition starts over after a failure, and appends again.
+    IGNITION_APPEND = "ignition/append";
+    /// Content that does not decode or unpack.
+    IGNITION_CONTENT = "ignition/content";
+    /// Content with another digest than the config asks for. Ignition's own validator does not look.
+    IGNITION_DIGEST = "ignition/digest";
+    /// A unit is enabled that says nowhere what wants it.
+    IGNITION_INSTALL = "ignition/no-install";
+    /// The input is nothing that can be decoded.
+    UNKNOWN_INPUT = "inspect/unknown";
+    /// Inputs nested in inputs, more often than can be meant.
+    TOO_DEEP = "inspect/too-deep";
+    /// A tar with more in it than is read.
+    BUNDLE = "inspect/bundle";
+    /// A plan of a format that this program does not know.
+    PLAN_FORMAT = "inspect/plan-format";
 }

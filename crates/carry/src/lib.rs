@@ -13,6 +13,7 @@ mod compress;
 mod fetch;
 mod first_stage;
 mod ignition;
+mod inspect;
 mod load;
 mod multipart;
 mod nodeconfig;
@@ -26,6 +27,7 @@ mod user_parts;
 
 pub use budget::{Budget, PartSize, budget_of};
 pub use compress::{base64_text, gzip, gzip_strong};
+pub use inspect::{FileRecord, Inspection, Piece, StepRecord, UnitRecord, inspect};
 pub use load::{Load, ResolvedPart, resolve_parts};
 pub use publish::{Published, publish_layout};
 pub use read_plan::read_plan;

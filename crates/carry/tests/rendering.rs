@@ -177,7 +177,7 @@ fn noise(path: &str) -> bringup_plan::Step {
 
 #[test]
 fn a_plan_that_is_too_large_is_fetched_from_where_the_agent_was_published() {
-    let digest = "5".repeat(64);
+    let digest = "a5".repeat(32);
     let agent = format!(
         "      agent:\n        from: fetch\n        downloads:\n          x86_64:\n            \
          urls: [https://mirror.example/b/agent/{digest}/bringup-node-x86_64]\n            sha256: {digest}\n"

@@ -1,7 +1,15 @@
 //! Ignition configs: written for a load, and read from anybody.
 
 pub(crate) mod data_url;
+mod merge;
 mod native;
+mod read;
 mod write;
 
+pub(crate) use read::{effects, is_config};
 pub(crate) use write::render;
+
+/// Directories that are empty at every boot, or no real ones: writing there has no effect.
+const VOLATILE: [&str; 5] = ["/run/", "/tmp/", "/proc/", "/sys/", "/dev/"];
+/// Bits beyond permissions; Ignition honours them from 3.6.0.
+const SPECIAL_BITS: u32 = 0o7000;

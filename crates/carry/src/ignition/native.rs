@@ -6,15 +6,11 @@ use bringup_diag::{Finding, Findings};
 use bringup_plan::{Action, Step};
 use bringup_spec::Phase;
 
+use super::{SPECIAL_BITS, VOLATILE};
 use crate::codes;
 use crate::first_stage::{agent_needed, modules_file, sysctls_file, why_agent};
 use crate::load::Load;
 use crate::placed::{PlacedFile, known_bytes, mode_bits};
-
-/// Directories that are empty at every boot, or no real ones: writing there has no effect.
-const VOLATILE: [&str; 5] = ["/run/", "/tmp/", "/proc/", "/sys/", "/dev/"];
-/// Bits beyond permissions; Ignition honours them from 3.6.0.
-pub(crate) const SPECIAL_BITS: u32 = 0o7000;
 
 /// A directory.
 #[derive(Clone, Debug, PartialEq, Eq)]

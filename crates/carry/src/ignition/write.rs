@@ -5,8 +5,9 @@ use bringup_plan::Unit;
 use bringup_spec::Carrier;
 use serde_json::{Map, Value, json};
 
+use super::SPECIAL_BITS;
 use super::data_url::{Effort, shortest};
-use super::native::{Directory, Native, SPECIAL_BITS, native};
+use super::native::{Directory, Native, native};
 use crate::budget::{Budget, PartSize, budget_of};
 use crate::codes;
 use crate::fetch::wanted_plan;

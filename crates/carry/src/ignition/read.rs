@@ -1,0 +1,362 @@
+//! What an Ignition config of anybody's makes of a machine: specifications 2.x and 3.x.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bringup_cloudinit::gunzip::gunzip;
+use bringup_diag::{Code, Finding, Findings, Place, Span};
+use serde_json::Value;
+use sha2::{Digest as _, Sha512};
+
+use super::merge::merged;
+use super::{SPECIAL_BITS, VOLATILE, data_url};
+use crate::codes;
+use crate::inspect::{FileRecord, StepRecord, UnitRecord};
+use crate::placed::UNIT_DIRECTORY;
+use bringup_plan::sha256_hex;
+
+/// How deep configs may refer to configs.
+const DEPTH_LIMIT: usize = 8;
+
+/// What a config does.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Effects {
+    pub(crate) files: BTreeMap<String, FileRecord>,
+    pub(crate) links: BTreeMap<String, String>,
+    pub(crate) directories: Vec<String>,
+    pub(crate) kernel_arguments: Vec<String>,
+    pub(crate) units: BTreeMap<String, UnitRecord>,
+    pub(crate) steps: Vec<StepRecord>,
+    pub(crate) findings: Findings,
+}
+
+/// Whether a JSON value is an Ignition config.
+pub(crate) fn is_config(value: &Value) -> bool {
+    value.pointer("/ignition/version").is_some_and(Value::is_string)
+}
+
+struct Reader<'text> {
+    file: &'text str,
+    text: &'text str,
+    effects: Effects,
+}
+
+/// The effects of a config. `text` is what it was read from, for places.
+pub(crate) fn effects(file: &str, text: &str, config: Value) -> Effects {
+    let mut reader = Reader { file, text, effects: Effects::default() };
+    let config = reader.whole(config, DEPTH_LIMIT);
+    reader.version(&config);
+    reader.storage(&config);
+    reader.units(&config);
+    for argument in list(&config, "/kernelArguments/shouldExist").iter().filter_map(Value::as_str) {
+        reader.effects.kernel_arguments.push(argument.to_owned());
+    }
+    reader.beneath();
+    reader.effects
+}
+
+fn list<'value>(value: &'value Value, pointer: &str) -> &'value [Value] {
+    value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn text_of<'value>(value: &'value Value, key: &str) -> Option<&'value str> {
+    value.get(key).and_then(Value::as_str)
+}
+
+impl Reader<'_> {
+    fn tell(&mut self, finding: Finding, about: &str) {
+        self.effects.findings.push(finding.at(self.place(about)));
+    }
+
+    /// The first line of the config that names it.
+    fn place(&self, about: &str) -> Place {
+        let quoted = serde_json::to_string(about).unwrap_or_default();
+        for (number, line) in (1_u32..).zip(self.text.lines()) {
+            if let Some(at) = line.find(&quoted).filter(|_| !about.is_empty()) {
+                let column = line.get(..at).map_or(1, |before| before.chars().count().saturating_add(1));
+                return Place::new(self.file, Span::point(number, u32::try_from(column).unwrap_or(1)));
+            }
+        }
+        Place::new(self.file, Span::point(1, 1))
+    }
+
+    /// The config with those that it refers to, as far as they are inside it; the others are told as steps.
+    fn whole(&mut self, config: Value, depth: usize) -> Value {
+        let Some(depth) = depth.checked_sub(1) else {
+            let finding =
+                Finding::error(codes::IGNITION_DEPTH, "configs refer to configs too deeply to follow");
+            self.tell(finding.hint("put what they hold into one config"), "");
+            return config;
+        };
+        let replace = config.pointer("/ignition/config/replace").cloned().unwrap_or_default();
+        if text_of(&replace, "source").is_some_and(|source| !source.is_empty()) {
+            return match self.referred("replace", &replace) {
+                Some(other) => self.whole(other, depth),
+                None => Value::Null,
+            };
+        }
+        // In 2.x, `append` is what `merge` is now.
+        let references: Vec<Value> = ["/ignition/config/merge", "/ignition/config/append"]
+            .iter()
+            .flat_map(|pointer| list(&config, pointer).to_vec())
+            .collect();
+        let mut whole = config;
+        for reference in references {
+            if let Some(other) = self.referred("merge", &reference) {
+                let other = self.whole(other, depth);
+                whole = merged(whole, other);
+            }
+        }
+        whole
+    }
+
+    fn referred(&mut self, verb: &str, reference: &Value) -> Option<Value> {
+        let source = text_of(reference, "source")?;
+        if source.starts_with("data:") {
+            let bytes = self.contents(source, reference)?;
+            return serde_json::from_slice(&bytes).ok();
+        }
+        self.effects.steps.push(StepRecord::new("ignition", format!("{verb} {source}")));
+        None
+    }
+
+    fn version(&mut self, config: &Value) {
+        let Some(version) = config.pointer("/ignition/version").and_then(Value::as_str) else { return };
+        let known = version.starts_with("2.") || version.starts_with("3.");
+        if !known {
+            let version = version.to_owned();
+            let finding = Finding::error(
+                codes::IGNITION_VERSION,
+                format!("`{version}` is no specification of Ignition"),
+            );
+            self.tell(finding.hint("write 3.3.0, which every current image reads"), &version);
+        }
+    }
+
+    fn storage(&mut self, config: &Value) {
+        let mut seen = BTreeSet::new();
+        for (kind, pointer) in
+            [("file", "/storage/files"), ("directory", "/storage/directories"), ("link", "/storage/links")]
+        {
+            for entry in list(config, pointer) {
+                let Some(path) = text_of(entry, "path") else { continue };
+                // In 2.x, files may lie in other file systems, which have paths of their own.
+                let system = text_of(entry, "filesystem").unwrap_or("root");
+                if !seen.insert((system.to_owned(), path.to_owned())) {
+                    let finding = Finding::error(
+                        codes::IGNITION_DUPLICATE,
+                        format!("`{path}` stands in the config twice; Ignition refuses it"),
+                    );
+                    self.tell(finding.hint("keep one of them"), path);
+                }
+                if VOLATILE.iter().any(|directory| path.starts_with(directory)) {
+                    let finding = Finding::warning(
+                        codes::IGNITION_VOLATILE,
+                        format!(
+                            "the {kind} `{path}` is gone when the system starts: Ignition writes before that directory is mounted"
+                        ),
+                    );
+                    self.tell(finding.hint("let a unit or tmpfiles.d make it at boot"), path);
+                }
+                match kind {
+                    "file" => self.file(path, entry),
+                    "directory" => self.effects.directories.push(path.to_owned()),
+                    _ => self.link(path, entry),
+                }
+            }
+        }
+        // A hard link is the file once more.
+        let hard =
+            list(config, "/storage/links").iter().filter(|link| link.get("hard") == Some(&Value::Bool(true)));
+        for link in hard {
+            if let (Some(path), Some(target)) = (text_of(link, "path"), text_of(link, "target"))
+                && let Some(file) = self.effects.files.get(target).cloned()
+            {
+                self.effects.files.insert(path.to_owned(), FileRecord { path: path.to_owned(), ..file });
+            }
+        }
+    }
+
+    fn link(&mut self, path: &str, entry: &Value) {
+        if let Some(target) = text_of(entry, "target") {
+            self.effects.links.insert(path.to_owned(), target.to_owned());
+        }
+    }
+
+    fn file(&mut self, path: &str, entry: &Value) {
+        let mode = entry.get("mode").and_then(Value::as_u64).and_then(|mode| u32::try_from(mode).ok());
+        let mode = mode.unwrap_or(0o644) & (0o777 | SPECIAL_BITS);
+        let contents = entry.get("contents").cloned().unwrap_or_default();
+        let mut record = FileRecord::new(path, mode, &owner(entry));
+        let mut content = self.resource(&contents, &mut record);
+        for more in list(entry, "/append") {
+            let mut ignored = FileRecord::new(path, mode, "");
+            content = match (content, self.resource(more, &mut ignored)) {
+                (Some(mut bytes), Some(after)) => {
+                    bytes.extend(after);
+                    Some(bytes)
+                }
+                _ => None,
+            };
+            record.sha256 = None;
+        }
+        if entry
+            .get("append")
+            .is_some_and(|append| append == true || append.as_array().is_some_and(|list| !list.is_empty()))
+        {
+            let finding = Finding::note(
+                codes::IGNITION_APPEND,
+                format!("`{path}` is appended to: if Ignition starts over, it grows again"),
+            );
+            self.tell(finding.hint("give the whole file"), path);
+        }
+        if let Some(bytes) = content {
+            record.fill(bytes);
+        }
+        self.effects.files.insert(path.to_owned(), record);
+    }
+
+    /// The bytes of a resource that is inside the config; of one that is not, what the config says of its digest.
+    fn resource(&mut self, resource: &Value, record: &mut FileRecord) -> Option<Vec<u8>> {
+        let source = text_of(resource, "source").unwrap_or_default();
+        if source.is_empty() {
+            return Some(Vec::new());
+        }
+        if source.starts_with("data:") {
+            return self.contents(source, resource);
+        }
+        let hash = resource.pointer("/verification/hash").and_then(Value::as_str);
+        record.sha256 = hash.and_then(|hash| hash.strip_prefix("sha256-")).map(str::to_ascii_lowercase);
+        record.source = Some(source.to_owned());
+        None
+    }
+
+    fn contents(&mut self, source: &str, resource: &Value) -> Option<Vec<u8>> {
+        let about = source;
+        let Some(mut bytes) = data_url::decode(source) else {
+            let finding = Finding::error(codes::IGNITION_CONTENT, "this data URL does not decode");
+            self.tell(
+                finding.hint("write `data:,` and the text with `%` escapes, or `data:;base64,` and base64"),
+                about,
+            );
+            return None;
+        };
+        if text_of(resource, "compression") == Some("gzip") {
+            let Ok(unpacked) = gunzip(&bytes) else {
+                let finding = Finding::error(
+                    codes::IGNITION_CONTENT,
+                    "the content is said to be gzip, and does not unpack",
+                );
+                self.tell(
+                    finding.hint("check that it was not cut short; at most 16 MiB are unpacked"),
+                    about,
+                );
+                return None;
+            };
+            bytes = unpacked;
+        }
+        let hash = resource.pointer("/verification/hash").and_then(Value::as_str).unwrap_or_default();
+        let (kind, wanted) = hash.split_once('-').unwrap_or_default();
+        let found = match kind {
+            "sha256" => sha256_hex(&bytes),
+            "sha512" => hex(&Sha512::digest(&bytes)),
+            _ => return Some(bytes),
+        };
+        if !found.eq_ignore_ascii_case(wanted) {
+            let finding = Finding::error(
+                codes::IGNITION_DIGEST,
+                "the content does not have the digest that the config asks for: the machine will not boot",
+            );
+            self.tell(
+                finding.hint(format!("write `{kind}-{found}`; it is the digest of the unpacked content")),
+                hash,
+            );
+        }
+        Some(bytes)
+    }
+
+    fn units(&mut self, config: &Value) {
+        for unit in list(config, "/systemd/units") {
+            let Some(name) = text_of(unit, "name") else { continue };
+            let masked = unit.get("mask") == Some(&Value::Bool(true));
+            let enabled =
+                ["enabled", "enable"].iter().find_map(|key| unit.get(*key).and_then(Value::as_bool));
+            self.effects.units.insert(name.to_owned(), UnitRecord { name: name.to_owned(), enabled });
+            if masked {
+                self.effects.links.insert(format!("{UNIT_DIRECTORY}/{name}"), "/dev/null".to_owned());
+            } else if let Some(text) = text_of(unit, "contents").filter(|text| !text.is_empty()) {
+                if enabled == Some(true) && !text.lines().any(|line| line.trim() == "[Install]") {
+                    let finding = Finding::warning(
+                        codes::IGNITION_INSTALL,
+                        format!("`{name}` is enabled, but has no [Install] section: it will not start"),
+                    );
+                    self.tell(finding.hint("add `[Install]` with `WantedBy=multi-user.target`"), name);
+                }
+                self.written(&format!("{UNIT_DIRECTORY}/{name}"), text);
+            }
+            for drop_in in list(unit, "/dropins") {
+                if let (Some(file), Some(text)) = (text_of(drop_in, "name"), text_of(drop_in, "contents")) {
+                    self.written(&format!("{UNIT_DIRECTORY}/{name}.d/{file}"), text);
+                }
+            }
+        }
+        for unit in list(config, "/networkd/units") {
+            if let (Some(name), Some(text)) = (text_of(unit, "name"), text_of(unit, "contents")) {
+                self.written(&format!("/etc/systemd/network/{name}"), text);
+            }
+        }
+    }
+
+    fn written(&mut self, path: &str, text: &str) {
+        let mut record = FileRecord::new(path, 0o644, "root:root");
+        record.fill(text.as_bytes().to_vec());
+        self.effects.files.insert(path.to_owned(), record);
+    }
+
+    /// What lies beneath a link or a file of the same config.
+    fn beneath(&mut self) {
+        let links = self.effects.links.keys().cloned().map(|path| (path, codes::IGNITION_BENEATH, "link"));
+        let files = self.effects.files.keys().cloned().map(|path| (path, codes::IGNITION_BENEATH, "file"));
+        let above: BTreeMap<String, (Code, &str)> =
+            links.chain(files).map(|(path, code, kind)| (path, (code, kind))).collect();
+        let paths: Vec<String> =
+            above.keys().cloned().chain(self.effects.directories.iter().cloned()).collect();
+        for path in paths {
+            let mut parent = path.as_str();
+            while let Some((shorter, _)) = parent.rsplit_once('/') {
+                parent = shorter;
+                if let Some((code, kind)) = above.get(parent) {
+                    let finding = Finding::error(
+                        *code,
+                        format!("`{path}` lies beneath the {kind} `{parent}` of the same config"),
+                    );
+                    self.tell(
+                        finding.hint("give the path that the link points to, or leave one of them out"),
+                        &path,
+                    );
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn owner(entry: &Value) -> String {
+    let part = |key: &str| {
+        let node = entry.get(key);
+        let id = node.and_then(|node| node.get("id")).and_then(Value::as_u64);
+        match (id, node.and_then(|node| text_of(node, "name"))) {
+            (_, Some(name)) if !name.is_empty() => name.to_owned(),
+            (Some(id), _) if id != 0 => id.to_string(),
+            _ => "root".to_owned(),
+        }
+    };
+    format!("{}:{}", part("user"), part("group"))
+}

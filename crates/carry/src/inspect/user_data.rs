@@ -1,0 +1,67 @@
+//! User-data, as cloud-init would take it.
+
+use bringup_cloudinit::{Stage, decode, effects};
+
+use super::{FileRecord, Inspection, Piece, StepRecord, UnitRecord, first_stage};
+use crate::first_stage::read_files;
+
+/// What the node does with user-data.
+pub(super) fn inspected(input: &str, bytes: &[u8]) -> Inspection {
+    let decoded = decode(input, bytes);
+    let effects = effects(&decoded);
+    let mut inspection = Inspection {
+        files: effects.files.iter().map(file_record).collect(),
+        units: effects
+            .units
+            .into_iter()
+            .map(|unit| UnitRecord { name: unit.name, enabled: Some(unit.enabled) })
+            .collect(),
+        findings: decoded.findings,
+        modules: effects.modules,
+        pieces: decoded
+            .parts
+            .iter()
+            .map(|part| Piece {
+                name: part.name.clone(),
+                kind: part.content_type.clone(),
+                text: part.written.clone(),
+            })
+            .collect(),
+        sources: decoded.sources,
+        decoded: !decoded.layers.is_empty(),
+        layers: decoded.layers,
+        ..Inspection::default()
+    };
+    inspection.findings.append(effects.findings);
+    for step in effects.steps {
+        let text = step.script.as_deref().unwrap_or(&step.run);
+        if let Some(placed) = read_files(text) {
+            first_stage(&mut inspection, text, placed);
+        }
+        inspection.steps.push(StepRecord {
+            stage: stage_name(step.stage),
+            run: step.run,
+            script: step.script,
+        });
+    }
+    inspection.files.sort_by(|one, other| one.path.cmp(&other.path));
+    inspection.units.sort();
+    inspection.findings = inspection.findings.sorted();
+    inspection
+}
+
+fn file_record(file: &bringup_cloudinit::File) -> FileRecord {
+    let mut record = FileRecord::new(&file.path, file.mode, &file.owner);
+    record.fill(file.content.clone());
+    record
+}
+
+fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Boothook => "boothook",
+        Stage::Init => "init",
+        Stage::Config => "config",
+        Stage::Final => "final",
+        Stage::EveryBoot => "every-boot",
+    }
+}

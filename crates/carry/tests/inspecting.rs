@@ -1,0 +1,240 @@
+//! Inputs of all kinds, ours and other people's, and what they would do.
+
+mod sample;
+
+use bringup_carry::{Inspection, base64_text, gzip, inspect, read_plan};
+use bringup_spec::Carrier;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn paths(inspection: &Inspection) -> Vec<&str> {
+    inspection.files.iter().map(|file| file.path.as_str()).collect()
+}
+
+fn layers(inspection: &Inspection) -> Vec<&str> {
+    inspection.layers.iter().map(|layer| layer.name()).collect()
+}
+
+fn codes(inspection: &Inspection) -> Vec<&str> {
+    inspection.findings.iter().map(|finding| finding.code.name).collect()
+}
+
+#[test]
+fn our_first_stage_shows_the_files_that_it_places() {
+    let document = sample::document("aws", "ubuntu", "");
+    let (plan, parts) = (sample::plan(&document), sample::parts(&document));
+    let load = sample::load(&document, &plan, &parts);
+    let expected = [
+        "/etc/bringup/plan.json",
+        "/etc/systemd/system/bringup-gate.target",
+        "/etc/systemd/system/bringup.service",
+        "/etc/systemd/system/kubelet.service.d/10-bringup.conf",
+    ];
+    for (carrier, stage, layer) in
+        [(Carrier::CloudInit, "init", "cloud-config"), (Carrier::Multipart, "boothook", "mime")]
+    {
+        let rendered = load.render(carrier);
+        let packed = base64_text(&gzip(&rendered.bytes));
+        let inspection = inspect("user-data", packed.as_bytes());
+        assert_eq!(paths(&inspection), expected, "{carrier}");
+        assert_eq!(layers(&inspection)[..3], ["base64", "gzip", layer]);
+        let stages: Vec<&str> = inspection.steps.iter().map(|step| step.stage).collect();
+        assert_eq!(stages, [stage]);
+        assert_eq!(inspection.plan.as_ref(), Some(&plan));
+        let record = &inspection.to_json()["files"][0];
+        let digest = plan.digest();
+        let size = plan.to_json().len();
+        let shown = json!({"path": expected[0], "mode": "0600", "owner": "root:root", "size": size, "sha256": digest});
+        assert_eq!(*record, shown);
+    }
+}
+
+#[test]
+fn templates_with_several_machines_have_a_part_for_each() {
+    let template = "
+Resources:
+  First:
+    Type: AWS::EC2::Instance
+    Properties:
+      UserData: !Base64
+        Fn::Sub: |
+          #!/bin/bash
+          echo ${AWS::Region}
+  Second:
+    Type: AWS::EC2::LaunchTemplate
+    Properties:
+      LaunchTemplateData:
+        UserData: IyEvYmluL3NoCmVjaG8gc2Vjb25kCg==
+";
+    let inspection = inspect("template.yaml", template.as_bytes());
+    let answer = inspection.to_json();
+    let names: Vec<&str> =
+        answer["parts"].as_array().unwrap().iter().map(|part| part["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["First", "Second"]);
+    assert_eq!(answer["parts"][0]["layers"], json!(["cloudformation", "shellscript"]));
+    assert_eq!(answer["parts"][1]["steps"][0]["stage"], "final");
+    let script = inspection.parts[1].steps[0].script.as_deref();
+    assert_eq!(script, Some("#!/bin/sh\necho second\n"));
+}
+
+/// As `aws cloudformation get-template --query …UserData` prints it.
+#[test]
+fn a_bare_json_string_holds_packed_user_data() {
+    let config = "#cloud-config\nwrite_files:\n- {path: /etc/eksctl/kubelet.env, permissions: \"0644\", content: \"A=b\"}\nruncmd:\n- - /var/lib/cloud/scripts/eksctl/bootstrap.al2.sh\n";
+    let printed = format!("\"{}\"\n", base64_text(&gzip(config.as_bytes())).trim());
+    let inspection = inspect("answer", printed.as_bytes());
+    assert_eq!(layers(&inspection), ["aws-json", "base64", "gzip", "cloud-config"]);
+    assert_eq!(paths(&inspection), ["/etc/eksctl/kubelet.env"]);
+    assert_eq!(
+        inspection.files[0].sha256.as_deref(),
+        Some("64409e69f441fef8e96a18abde9f045bb9f09c6336447271967f9199f3796fef")
+    );
+    assert!(inspection.decoded);
+}
+
+/// Merging, packing and owners are as the real Ignition treats them in the configs of the tools suite.
+#[test]
+fn ignition_configs_show_their_tree_and_their_faults() {
+    let config = json!({
+        "ignition": {"version": "3.3.0", "config": {"merge": [
+            {"source": "data:,%7B%22ignition%22:%7B%22version%22:%223.0.0%22%7D,%22storage%22:%7B%22files%22:%5B%7B%22path%22:%22/etc/a%22,%22mode%22:448%7D%5D%7D%7D"},
+            {"source": "https://example.com/more.ign"},
+        ]}},
+        "storage": {
+            "files": [
+                {"path": "/etc/a", "mode": 420, "contents": {"source": "data:,one%0A"}},
+                {"path": "/etc/packed", "contents": {"compression": "gzip", "source": "data:;base64,H4sIAAAAAAAAA8tIzcnJ5wIAIDA6NgYAAAA=", "verification": {"hash": "sha256-5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"}}},
+                {"path": "/etc/wrong", "contents": {"source": "data:,x", "verification": {"hash": format!("sha256-{}", "0".repeat(64))}}},
+                {"path": "/etc/remote", "contents": {"source": "https://example.com/f", "verification": {"hash": format!("sha256-{}", "1".repeat(64))}}},
+                {"path": "/run/gone", "contents": {"source": "data:,x"}},
+                {"path": "/etc/link/beneath", "user": {"id": 500}, "append": [{"source": "data:,y"}]},
+            ],
+            "links": [{"path": "/etc/link", "target": "/opt"}],
+        },
+        "systemd": {"units": [{"name": "a.service", "enabled": true, "contents": "[Service]\nExecStart=/bin/true\n"}]},
+    });
+    let inspection = inspect("config.ign", config.to_string().as_bytes());
+    assert_eq!(layers(&inspection), ["ignition"]);
+    let file = |path: &str| inspection.files.iter().find(|file| file.path == path).unwrap();
+    assert_eq!(file("/etc/a").mode, "0700");
+    assert_eq!(file("/etc/a").content.as_deref(), Some(&b"one\n"[..]));
+    assert_eq!(file("/etc/packed").content.as_deref(), Some(&b"hello\n"[..]));
+    assert_eq!((file("/etc/remote").size, file("/etc/remote").sha256.clone()), (None, Some("1".repeat(64))));
+    assert_eq!(file("/etc/link/beneath").owner, "500:root");
+    assert_eq!(file("/etc/systemd/system/a.service").mode, "0644");
+    let mut found = codes(&inspection);
+    found.sort_unstable();
+    assert_eq!(
+        found,
+        [
+            "ignition/append",
+            "ignition/beneath",
+            "ignition/digest",
+            "ignition/no-install",
+            "ignition/volatile-path"
+        ]
+    );
+    let steps: Vec<(&str, &str)> =
+        inspection.steps.iter().map(|step| (step.stage, step.run.as_str())).collect();
+    assert_eq!(steps, [("ignition", "merge https://example.com/more.ign")]);
+}
+
+#[test]
+fn plans_bundles_settings_and_node_configs_are_known_for_what_they_are() {
+    let document = sample::document("aws", "ubuntu", "");
+    let (plan, parts) = (sample::plan(&document), sample::parts(&document));
+    let bare = inspect("plan.json", plan.to_json().as_bytes());
+    assert_eq!(bare.plan.as_ref(), Some(&plan));
+    assert!(paths(&bare).contains(&"/etc/example/zone"));
+    assert_eq!(bare.files.iter().find(|file| file.path == "/etc/example/zone").unwrap().size, None);
+    let bundle = sample::load(&document, &plan, &parts).render(Carrier::Bundle);
+    let bundle = inspect("bundle.tar", &bundle.bytes);
+    assert_eq!(bundle.plan.as_ref(), Some(&plan));
+    let agent = bundle.units.iter().find(|unit| unit.name == "bringup.service").unwrap();
+    assert_eq!(agent.enabled, Some(true));
+    let settings = inspect("settings", b"# for Bottlerocket\n[settings.kubernetes]\ncluster-name = \"x\"\n");
+    assert_eq!(layers(&settings), ["toml"]);
+    let node = inspect("node", b"---\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {}\n");
+    assert!(node.decoded && node.findings.is_empty());
+    let newer = plan.to_json().replace("\"format\":1", "\"format\":99");
+    assert_eq!(codes(&inspect("plan.json", newer.as_bytes())), ["inspect/plan-format"]);
+}
+
+#[test]
+fn bombs_are_refused_with_a_word() {
+    let bomb = gzip(&vec![b'a'; 17 << 20]);
+    assert_eq!(codes(&inspect("bomb", &bomb)), ["part/too-large"]);
+    let mut nest = b"#!/bin/sh\n".to_vec();
+    for _ in 0..9 {
+        nest = gzip(&nest);
+    }
+    assert!(codes(&inspect("nest", &nest)).contains(&"part/too-deep"));
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    assert_eq!(inspect("deep", deep.as_bytes()).files.len(), 0);
+    let mut config = r#"{"ignition":{"version":"3.3.0"}}"#.to_owned();
+    for _ in 0..12 {
+        config = json!({"ignition": {"version": "3.3.0", "config": {"merge": [
+            {"source": format!("data:;base64,{}", base64_text(config.as_bytes()).trim())}]}}})
+        .to_string();
+    }
+    assert_eq!(codes(&inspect("nest.ign", config.as_bytes())), ["ignition/too-deep"]);
+}
+
+#[test]
+fn an_answer_says_what_the_contract_says_and_nothing_else() {
+    let answer = inspect("x", b"#!/bin/sh\necho x\n").to_json();
+    let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["files", "findings", "layers", "steps", "units"]);
+    assert_eq!(answer["layers"], json!(["shellscript"]));
+    assert_eq!(
+        answer["steps"],
+        json!([{"stage": "final", "run": "/var/lib/cloud/instance/scripts/part-001"}])
+    );
+    assert_eq!(answer["files"], Value::Array(Vec::new()));
+}
+
+/// Heads that lead into each of the readers.
+const HEADS: [&str; 12] = [
+    "",
+    "#cloud-config\n",
+    "#!/bin/sh\n# bringup: first stage 1\n",
+    "# bringup: first stage 1\nplace 0644 /x <<'E'\n",
+    "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"b\"\n\n--b\n\n",
+    "{\"ignition\":{\"version\":\"3.3.0\"},\"storage\":{\"files\":[{\"path\":",
+    "{\"ignition\":{\"version\":\"3.3.0\"},\"storage\":{\"files\":[{\"path\":\"/x\",\"contents\":{\"source\":\"data:",
+    "Resources:\n  A:\n    Type: AWS::EC2::Instance\n    Properties:\n      UserData: !Sub ",
+    "\"",
+    "{\"format\":1,\"steps\":[",
+    "#cloud-config-archive\n- ",
+    "\u{1f}\u{8b}\u{8}",
+];
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_are_survived(head in 0..HEADS.len(), tail in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let mut bytes = HEADS[head].as_bytes().to_vec();
+        bytes.extend(tail);
+        let _ = inspect("input", &bytes).to_json();
+        let _ = read_plan(&bytes);
+    }
+
+    #[test]
+    fn arbitrary_text_is_survived(head in 0..HEADS.len(), tail in "[ -~\n\t]{0,300}") {
+        let text = format!("{}{tail}", HEADS[head]);
+        let _ = inspect("input", text.as_bytes()).to_json();
+        let _ = read_plan(text.as_bytes());
+    }
+
+    #[test]
+    fn damaged_carriers_are_survived(which in 0..5_usize, at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<prop::sample::Index>()) {
+        let document = sample::document("aws", "ubuntu", "");
+        let (plan, parts) = (sample::plan(&document), sample::parts(&document));
+        let carriers = [Carrier::CloudInit, Carrier::Multipart, Carrier::Ignition, Carrier::Bundle, Carrier::CloudFormation];
+        let mut bytes = sample::load(&document, &plan, &parts).render(carriers[which]).bytes;
+        let position = at.index(bytes.len());
+        bytes[position] = byte;
+        let _ = inspect("input", &bytes).to_json();
+        bytes.truncate(cut.index(bytes.len()));
+        let _ = inspect("input", &bytes).to_json();
+    }
+}
