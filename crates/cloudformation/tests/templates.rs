@@ -181,6 +181,9 @@ fn a_stack_that_is_signalled_waits_and_tells_its_name() {
     assert!(text.contains(r#""group":"${AWS::StackName}-NodeGroup""#));
     // Two names, each up to 128 letters, where the template has 17.
     assert_eq!(template.user_data_bytes, text.len() + 2 * (128 - 17));
+    let role = at(&template, "/Resources/NodeInstanceRole/Properties/Policies").to_string();
+    assert!(role.contains("cloudformation:SignalResource") && role.contains(":stack/${AWS::StackName}/*"));
+    assert!(role.contains("autoScalingGroupName/${AWS::StackName}-NodeGroup"));
     // A stack that the document names need not be told.
     let named =
         at(&variant("named-stack"), "/Resources/NodeLaunchTemplate/Properties/LaunchTemplateData/UserData");
@@ -219,10 +222,86 @@ fn nodes_that_are_the_control_plane_join_its_security_group() {
 }
 
 #[test]
+fn the_root_device_is_the_systems() {
+    let device = |name| {
+        at(
+            &variant(name),
+            "/Resources/NodeLaunchTemplate/Properties/LaunchTemplateData/BlockDeviceMappings/0/DeviceName",
+        )
+    };
+    assert_eq!(device("ubuntu"), "/dev/sda1");
+    assert_eq!(device("minimal"), "/dev/xvda");
+    assert_eq!(device("flatcar-control-plane"), "/dev/xvda");
+}
+
+#[test]
+fn fewer_nodes_stay_in_service_than_there_may_be() {
+    let in_service = |name| {
+        at(&variant(name), "/Resources/NodeGroup/UpdatePolicy/AutoScalingRollingUpdate/MinInstancesInService")
+    };
+    assert_eq!(in_service("gpu"), json!({"Ref": "NodeAutoScalingGroupDesiredCapacity"}));
+    assert_eq!(in_service("signals"), 3);
+    // The desired number is the largest.
+    assert_eq!(in_service("existing-profile"), 0);
+}
+
+#[test]
+fn spot_without_a_share_means_spot_only() {
+    let extra = group("    launch: {spot: true}\n");
+    let distribution = "/Resources/NodeGroup/Properties/MixedInstancesPolicy/InstancesDistribution";
+    assert_eq!(at(&template(&extra), distribution)["OnDemandPercentageAboveBaseCapacity"], 0);
+    assert_eq!(at(&variant("arm64"), distribution), json!({"OnDemandPercentageAboveBaseCapacity": 100}));
+}
+
+#[test]
+fn pods_with_ipv6_addresses_need_a_policy_of_their_own() {
+    let role = |name| at(&variant(name), "/Resources/NodeInstanceRole/Properties");
+    let six = role("ipv6").to_string();
+    assert!(!six.contains("AmazonEKS_CNI_Policy") && six.contains("ec2:AssignIpv6Addresses"));
+    let four = role("minimal").to_string();
+    assert!(four.contains("AmazonEKS_CNI_Policy") && !four.contains("ec2:AssignIpv6Addresses"));
+}
+
+#[test]
+fn the_document_gives_the_parameters_their_defaults() {
+    let parameters = at(&variant("gpu"), "/Parameters");
+    let expected = [
+        ("ClusterName", json!("shop-production")),
+        ("ClusterControlPlaneSecurityGroup", json!("sg-0123456789abcdef0")),
+        ("NodeGroupName", json!("gpu")),
+        ("NodeAutoScalingGroupMinSize", json!(0)),
+        ("NodeAutoScalingGroupDesiredCapacity", json!(2)),
+        ("NodeAutoScalingGroupMaxSize", json!(4)),
+        ("NodeInstanceType", json!("g5.xlarge")),
+        ("NodeVolumeSize", json!(200)),
+        ("KeyName", json!("operators")),
+        ("VpcId", json!("vpc-0123456789abcdef0")),
+        ("Subnets", json!("subnet-0123456789abcdef0,subnet-0123456789abcdef1")),
+    ];
+    for (name, default) in expected {
+        assert_eq!(parameters[name]["Default"], default, "{name}");
+    }
+    // What the document does not know is asked for.
+    assert_eq!(at(&variant("minimal"), "/Parameters/Subnets").get("Default"), None);
+    assert_eq!(
+        at(&variant("minimal"), "/Resources/ClusterControlPlaneSecurityGroupIngress/Properties/FromPort"),
+        443
+    );
+}
+
+#[test]
 fn instances_that_read_their_tags_do_not_get_one_with_a_slash() {
     let tags = at(&variant("tags-in-metadata"), "/Resources/NodeGroup/Properties/Tags");
     assert_eq!(tags[1]["Key"], json!({"Fn::Sub": "kubernetes.io/cluster/${ClusterName}"}));
     assert_eq!(tags[1]["PropagateAtLaunch"], false);
+    let shown =
+        "/Resources/NodeLaunchTemplate/Properties/LaunchTemplateData/MetadataOptions/InstanceMetadataTags";
+    assert_eq!(at(&variant("tags-in-metadata"), shown), "enabled");
+    // Elsewhere the cluster's tag reaches the nodes; what is meant for the autoscaler stays with the group.
+    let tags = at(&variant("gpu"), "/Resources/NodeGroup/Properties/Tags");
+    let reaches: Vec<bool> =
+        tags.as_array().unwrap().iter().map(|tag| tag["PropagateAtLaunch"] == true).collect();
+    assert_eq!(reaches, [false, true, true, false]);
 }
 
 /// A document whose line 13 holds the settings.
@@ -251,6 +330,7 @@ fn what_ec2_would_refuse_is_told_with_its_line() {
         ("    launch: {securityGroups: [default]}\n", &[("launch/malformed", 13)]),
         ("    launch: {metadata: {hopLimit: 65}}\n", &[("launch/hop-limit", 13)]),
         ("    launch: {tags: {'aws:owner': me}}\n", &[("launch/tag", 13)]),
+        ("    launch: {tags: {a/b: c}}\n", &[]),
         (
             "    launch: {tags: {a/b: c}, metadata: {instanceTags: true}}\n",
             &[("launch/tag-in-metadata", 13), ("launch/tag-in-metadata", 13)],

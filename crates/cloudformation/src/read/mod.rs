@@ -5,10 +5,9 @@ mod environment;
 mod evaluate;
 mod find;
 mod substitute;
-mod tree;
 
 use bringup_diag::{Finding, Findings, Place, Span};
-use bringup_yaml::{Content, Node, Style};
+use bringup_yaml::{Content, Limits, Node, Style};
 
 use environment::Environment;
 use evaluate::{Evaluator, Outcome};
@@ -42,6 +41,9 @@ pub struct UserData {
 /// How often a text may be wrapped in another: `get-template` wraps once, a JSON string once more.
 const WRAPS: usize = 4;
 
+/// CloudFormation takes templates of a megabyte; a wrapped one is somewhat longer.
+const LIMITS: Limits = Limits { bytes: 8 << 20, depth: 64, nodes: 400_000 };
+
 /// Reads a CloudFormation template in YAML or JSON, the answers of `aws cloudformation get-template` and of other commands
 /// that show user-data, and a bare JSON string as `--query` prints it. `None` if it is none of these.
 pub fn read(file: &str, text: &str) -> Option<Reading> {
@@ -58,7 +60,8 @@ fn read_within(file: &str, text: &str, wraps: usize) -> Option<Reading> {
     {
         return None;
     }
-    let root = tree::parsed(text, is_json)?;
+    // YAML holds JSON.
+    let root = bringup_yaml::parse_one(text, LIMITS).ok()??;
     if let Some(inner) = json_string(&root, is_json) {
         return Some(unwrapped(file, inner, wraps));
     }

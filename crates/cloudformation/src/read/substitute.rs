@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn names_escapes_and_the_shells_own_are_told_apart() {
-        let found = pieces("a${B}${!C}${AWS::Region}${D.Arn}${E:-x}$F${");
+        let found = pieces("a${B}${!C}${AWS::Region}${D.Arn}${E:-x}${E:x}$F${");
         let expected = [
             Piece::Literal("a"),
             Piece::Name("B"),
@@ -83,6 +83,7 @@ mod tests {
             Piece::Name("AWS::Region"),
             Piece::Name("D.Arn"),
             Piece::Refused("E:-x"),
+            Piece::Refused("E:x"),
             Piece::Literal("$F${"),
         ];
         assert_eq!(found, expected);

@@ -187,6 +187,8 @@ mod tests {
         let source =
             r#""source":"data:,%7B%22resource%22:%22NodeGroup%22,%22stack%22:%22${AWS::StackName}%22%7D%0A""#;
         assert!(made.contains(source), "{made}");
+        // An image might have the file of another stack.
+        assert!(made.contains(r#""overwrite":true,"path":"/etc/bringup/stack.json""#), "{made}");
         let unit = br#"{"ignition":{"version":"3.3.0"},"systemd":{"units":[{"contents":"ExecStart=${A}","name":"a.service"}]}}"#;
         let made = with_stack(unit, FILE).unwrap();
         assert_eq!(made.matches("${").count(), 1);
