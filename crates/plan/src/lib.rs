@@ -1,13 +1,44 @@
 //! A document and a node group in, a [`Plan`] out.
 //!
-//! `compile` decides everything that can be decided before boot. A plan is pure data: the same input gives the same
+//! [`compile`] decides everything that can be decided before boot. A plan is pure data: the same input gives the same
 //! bytes ([`Plan::to_json`]). What only the node knows stands in it as typed placeholders (`bringup_spec::Fact`).
+//! [`max_pods`] and [`reservations`] are used here and on the node, so that both always agree.
 #![forbid(unsafe_code)]
 
+mod aws;
 mod canonical;
+mod checks;
+pub mod codes;
+mod compile;
 mod compiled;
+mod context;
+mod decisions;
+mod files;
+mod flavour;
+mod flavour_files;
+mod join;
+mod kernel;
+mod kubeadm;
+mod kubelet;
+mod labels;
+pub mod max_pods;
 mod model;
+mod network;
+mod operator;
+mod order;
+pub mod reservations;
+mod runtime;
+mod signals;
+mod software;
+mod stages;
+mod steps;
+mod template;
+mod trust;
+mod units;
 
 pub use canonical::{PlanFault, sha256_hex};
+pub use checks::check_document;
+pub use compile::{compile, local_sources};
 pub use compiled::{Compiled, LocalEntry, LocalFile, LocalFiles, Origin, Provenance};
+pub use flavour::{AGENT, ARGUMENTS_VARIABLE, GATE_FILE};
 pub use model::*;

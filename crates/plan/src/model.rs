@@ -41,6 +41,9 @@ pub struct Plan {
     pub bootstrap: Option<Election>,
     /// Where its name comes from.
     pub node_name: NodeNamePolicy,
+    /// Whether the node's primary address is its IPv6 one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ipv6: bool,
     /// How many pods it takes.
     pub max_pods: PodLimit,
     /// The facts that the node must learn, derived ones included.
@@ -56,9 +59,28 @@ pub struct Plan {
     pub units: Vec<Unit>,
     /// Everything else, in the order in which it is done.
     pub steps: Vec<Step>,
+    /// Programs of the operator that run only when a controller asks for them: around upgrades and deletions, and around
+    /// the life of the cluster.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks: Vec<HookStep>,
     /// Assertions on order that this node must satisfy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<String>,
+}
+
+/// A program of the operator at a point of the life of a node or a cluster, run when a controller asks for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HookStep {
+    /// Its name, unique among the hooks of the plan.
+    pub name: String,
+    /// When it runs.
+    pub on: bringup_spec::HookPoint,
+    /// The program and its arguments; never seen by a shell. Hooks of cluster scope get the cluster's labels and
+    /// annotations as further arguments, `key=value`.
+    pub command: Vec<Text>,
+    /// How failures are met.
+    pub policy: Policy,
 }
 
 /// Which node starts the cluster.
@@ -111,6 +133,9 @@ pub struct Unit {
     /// Drop-ins by file name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub drop_ins: BTreeMap<String, String>,
+    /// Further names that it answers to: links to it beside it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
     /// Who puts it in place.
     pub placed_by: PlacedBy,
 }
@@ -144,6 +169,9 @@ pub struct Step {
     /// Whether only the node that starts the cluster does it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub elected_only: bool,
+    /// Whether every node but the one that starts the cluster does it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub others_only: bool,
 }
 
 /// How failures of a step are met.
@@ -218,12 +246,17 @@ pub enum Action {
         /// Where it comes from.
         source: InstallSource,
     },
-    /// Loads kernel modules, now and at every boot.
+    /// Adds the plan's certificate authorities to the system's bundle, in place and once each.
+    TrustAuthorities {
+        /// The bundle that the system's programs read.
+        bundle: String,
+    },
+    /// Loads kernel modules now; a file of its own has them loaded at every boot.
     LoadModules {
         /// Their names.
         modules: Vec<String>,
     },
-    /// Sets kernel settings, now and at every boot.
+    /// Sets kernel settings now; a file of its own has them set at every boot.
     SetSysctls {
         /// By name.
         settings: BTreeMap<String, String>,
@@ -272,12 +305,21 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hook: Option<bringup_spec::HookPoint>,
     },
+    /// Sees to it that a unit runs; restarts it if one of these files has changed.
+    StartUnit {
+        /// The unit.
+        unit: String,
+        /// What it reads.
+        reads: Vec<String>,
+    },
     /// Puts the operator's units in place, reloads and enables.
     PlaceUnits,
     /// Opens the gate.
     OpenGate {
         /// Variables that kubelet's unit reads from the gate file.
         environment: BTreeMap<String, Text>,
+        /// Whether kubelet is queued at once. Not with kubeadm, which starts it when its files are there.
+        queue_kubelet: bool,
     },
     /// Starts kubelet and sees it healthy.
     StartKubelet {
@@ -345,4 +387,6 @@ pub enum Content {
     Base64(String),
     /// A secret that the node resolves.
     Secret(SecretSource),
+    /// Pieces one after the other, for a secret inside a text; line ends at the end of a secret are dropped.
+    Pieces(Vec<Content>),
 }

@@ -1,0 +1,635 @@
+//! Findings that concern several fields at once: of the document as a whole, and of a group.
+
+use std::collections::BTreeSet;
+
+use bringup_diag::{Code, Finding, Findings};
+use bringup_kubelet::{Minor, OLDEST, newest};
+use bringup_spec::{
+    Agent, AgentSource, Bootstrap, Document, Fact, JoinMethod, OsFamily, Platform, Role, Text,
+};
+use bringup_yaml::Path;
+
+use crate::compile::has_secret;
+use crate::context::Context;
+use crate::decisions::Decisions;
+use crate::{Action, InstallSource, Plan, aws, codes, network};
+
+/// Findings about the document as a whole, which no group's compilation repeats.
+pub fn check_document(document: &Document) -> Findings {
+    let mut checker = Checker { document, findings: Findings::new() };
+    checker.version();
+    checker.api();
+    checker.join();
+    checker.aws();
+    checker.groups();
+    checker.machines();
+    checker.metadata();
+    checker.proxy();
+    network::check(document, &mut checker.findings);
+    checker.findings
+}
+
+struct Checker<'a> {
+    document: &'a Document,
+    findings: Findings,
+}
+
+impl Checker<'_> {
+    fn error(&mut self, code: Code, path: &Path, message: impl Into<String>, hint: impl Into<String>) {
+        self.findings.push(Finding::error(code, message).at(self.document.place(path)).hint(hint));
+    }
+
+    fn warning(&mut self, code: Code, path: &Path, message: impl Into<String>, hint: impl Into<String>) {
+        self.findings.push(Finding::warning(code, message).at(self.document.place(path)).hint(hint));
+    }
+
+    fn version(&mut self) {
+        let minor = Minor(self.document.cluster.spec.kubernetes.version.minor);
+        let path = Context::spec_path(["kubernetes", "version"]);
+        if minor < OLDEST {
+            self.warning(
+                codes::OLD_VERSION,
+                &path,
+                format!(
+                    "Kubernetes {minor} is older than {OLDEST}, the first whose fields and flags are known"
+                ),
+                format!("fields and flags are checked as for {OLDEST}; use a newer version if you can"),
+            );
+        }
+        if minor > newest() {
+            let newest = newest();
+            self.warning(
+                codes::NEW_VERSION,
+                &path,
+                format!(
+                    "Kubernetes {minor} is newer than {newest}, the last whose fields and flags are known"
+                ),
+                format!(
+                    "fields and flags are checked as for {newest}; look for a newer release of this program"
+                ),
+            );
+        }
+    }
+
+    fn api(&mut self) {
+        let Some(api) = &self.document.cluster.spec.api else { return };
+        let path = Context::spec_path(["api", "endpoint"]);
+        let rest = api.endpoint.strip_prefix("https://");
+        match rest {
+            None => {
+                let bare = api.endpoint.split_once("://").map_or(api.endpoint.as_str(), |(_, rest)| rest);
+                self.error(
+                    codes::ENDPOINT,
+                    &path,
+                    format!("`{}` does not begin with `https://`", api.endpoint),
+                    format!("write `https://{bare}`"),
+                );
+            }
+            Some(rest) => {
+                let wrong = rest.is_empty()
+                    || rest.starts_with([':', '/'])
+                    || rest.contains(|letter: char| letter.is_whitespace() || letter == '@');
+                if wrong {
+                    self.error(
+                        codes::ENDPOINT,
+                        &path,
+                        format!("`{}` names no host", api.endpoint),
+                        "write `https://HOST` or `https://HOST:PORT`",
+                    );
+                }
+            }
+        }
+        if api.cluster_id.is_some() && self.document.cluster.spec.join.method != JoinMethod::EksToken {
+            self.unused(&["api", "clusterId"], "only EKS local clusters have an id of their own");
+        }
+    }
+
+    fn unused(&mut self, keys: &[&str], why: &str) {
+        let path = Context::spec_path(keys.iter().copied());
+        let name = keys.last().copied().unwrap_or_default();
+        let place = self.document.key_place(&path);
+        self.findings.push(
+            Finding::warning(codes::WITHOUT_EFFECT, format!("`{name}` has no effect: {why}"))
+                .at(place)
+                .hint("remove it"),
+        );
+    }
+
+    fn join(&mut self) {
+        let spec = &self.document.cluster.spec;
+        let join = &spec.join;
+        let method = join.method;
+        let path = Context::spec_path(["join"]);
+        let only_starts = method == JoinMethod::Kubeadm
+            && spec.node_groups.iter().all(|group| group.bootstrap == Some(Bootstrap::Always(true)));
+        if spec.api.is_none() && method != JoinMethod::Kubeconfig && !only_starts {
+            self.error(
+                codes::ENDPOINT_MISSING,
+                &path,
+                format!("nodes that join with `{method}` must know the API server"),
+                "add `api: {endpoint: https://HOST, certificateAuthority: ...}`",
+            );
+        }
+        let lacks_authority = spec.api.as_ref().is_some_and(|api| api.certificate_authority.is_none());
+        if lacks_authority && matches!(method, JoinMethod::EksToken | JoinMethod::BootstrapToken) {
+            self.error(
+                codes::JOIN_TRUST,
+                &Context::spec_path(["api"]),
+                "nodes cannot tell the API server from an impostor",
+                "add `certificateAuthority` with the cluster's CA; `aws eks describe-cluster` prints EKS'",
+            );
+        }
+        let needs_token =
+            method == JoinMethod::BootstrapToken || (method == JoinMethod::Kubeadm && !only_starts);
+        if needs_token && join.token.is_none() {
+            self.error(
+                codes::JOIN_SECRET,
+                &path,
+                format!("nodes that join with `{method}` need a bootstrap token"),
+                "add `token:` with a reference to it, such as `{ssmParameter: /cluster/token}`",
+            );
+        }
+        if method == JoinMethod::Kubeconfig && join.kubeconfig.is_none() {
+            self.error(
+                codes::JOIN_SECRET,
+                &path,
+                "there is no kubeconfig to join with",
+                "add `kubeconfig:` with a reference to it, such as `{file: /etc/kubernetes/kubeconfig}`",
+            );
+        }
+        let tokens = matches!(method, JoinMethod::BootstrapToken | JoinMethod::Kubeadm);
+        for (key, unused) in [
+            ("token", join.token.is_some() && !tokens),
+            ("kubeconfig", join.kubeconfig.is_some() && method != JoinMethod::Kubeconfig),
+            ("roleArn", join.role_arn.is_some() && method != JoinMethod::EksToken),
+            ("kubeadm", join.kubeadm.is_some() && method != JoinMethod::Kubeadm),
+        ] {
+            if unused {
+                self.unused(&["join", key], &format!("the way to join is `{method}`"));
+            }
+        }
+        if let Some(kubeadm) = &join.kubeadm {
+            for (index, hash) in kubeadm.ca_cert_hashes.iter().enumerate() {
+                let hex = hash.strip_prefix("sha256:").unwrap_or_default();
+                if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                    self.error(
+                        codes::JOIN_TRUST,
+                        &Context::spec_path(["join", "kubeadm", "caCertHashes"]).index(index),
+                        "this is no digest of a CA key",
+                        "write `sha256:` and 64 hexadecimal digits, as `kubeadm token create --print-join-command` prints it",
+                    );
+                }
+            }
+        }
+    }
+
+    fn aws(&mut self) {
+        let spec = &self.document.cluster.spec;
+        let groups_on_aws = spec.node_groups.iter().any(|group| group.platform == Platform::Aws);
+        let Some(aws) = &spec.aws else {
+            if groups_on_aws {
+                self.error(
+                    codes::AWS_MISSING,
+                    &Context::spec_path([]),
+                    "there are groups on AWS, and nothing says in which region",
+                    "add `aws: {region: eu-central-1}`",
+                );
+            } else if spec.join.method == JoinMethod::EksToken {
+                self.error(
+                    codes::AWS_MISSING,
+                    &Context::spec_path(["join"]),
+                    "a token of EKS is made for a region",
+                    "add `aws: {region: eu-central-1}`",
+                );
+            }
+            return;
+        };
+        if !groups_on_aws && spec.join.method != JoinMethod::EksToken && !spec.node_groups.is_empty() {
+            self.unused(&["aws"], "no group is on AWS");
+        }
+        let path = Context::spec_path(["aws"]);
+        if !aws::looks_like_region(&aws.region) {
+            let zone = aws.region.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
+            let hint = if aws::looks_like_region(zone) {
+                format!("that is a zone; write `{zone}`")
+            } else {
+                "write one such as `eu-central-1`".to_owned()
+            };
+            self.error(
+                codes::REGION,
+                &path.key("region"),
+                format!("`{}` is no region of AWS", aws.region),
+                hint,
+            );
+        } else if let Some(given) = &aws.partition {
+            let own = aws::partition_of(&aws.region);
+            if aws::partition_named(given).is_none() {
+                let near = bringup_diag::closest(given, aws::partition_names()).unwrap_or(own.name);
+                self.error(
+                    codes::REGION,
+                    &path.key("partition"),
+                    format!("`{given}` is no partition of AWS"),
+                    format!("did you mean `{near}`?"),
+                );
+            } else if given != own.name {
+                self.error(
+                    codes::REGION,
+                    &path.key("partition"),
+                    format!(
+                        "the region `{}` is in the partition `{}`, not in `{given}`",
+                        aws.region, own.name
+                    ),
+                    format!("write `{}`, or leave it out", own.name),
+                );
+            }
+        }
+        if let Some(account) = &aws.registry_account
+            && (account.len() != 12 || !account.bytes().all(|byte| byte.is_ascii_digit()))
+        {
+            self.error(
+                codes::REGISTRY_ACCOUNT,
+                &path.key("registryAccount"),
+                format!("`{account}` is no AWS account"),
+                "write its 12 digits, in quotes",
+            );
+        }
+    }
+
+    fn groups(&mut self) {
+        let spec = &self.document.cluster.spec;
+        if spec.node_groups.is_empty() {
+            self.error(
+                codes::GROUPS_EMPTY,
+                &Context::spec_path(["nodeGroups"]),
+                "there is no node group, so that there is nothing to build",
+                "add one: `nodeGroups: [{name: workers, os: ubuntu}]`",
+            );
+        }
+        let mut names = BTreeSet::new();
+        let mut elected: Option<usize> = None;
+        for (index, group) in spec.node_groups.iter().enumerate() {
+            let path = self.document.group_path(index);
+            if !names.insert(group.name.as_str()) {
+                self.error(
+                    codes::GROUP_DUPLICATE,
+                    &path.key("name"),
+                    format!("there are two node groups `{}`", group.name),
+                    "give one of them another name",
+                );
+            }
+            if group.bootstrap == Some(Bootstrap::Always(true)) {
+                if let Some(first) = elected {
+                    let other =
+                        spec.node_groups.get(first).map(|group| group.name.as_str()).unwrap_or_default();
+                    self.error(
+                        codes::BOOTSTRAP_SEVERAL,
+                        &path.key("bootstrap"),
+                        format!("the nodes of `{other}` start the cluster already"),
+                        "keep `bootstrap: true` on one group",
+                    );
+                }
+                elected = elected.or(Some(index));
+            }
+        }
+        let clustered = spec.hooks.iter().any(|hook| hook.on.word().contains("-cluster-"));
+        let planes = spec.node_groups.iter().any(|group| group.role == Role::ControlPlane);
+        if clustered && !planes && !spec.node_groups.is_empty() {
+            self.warning(
+                codes::HOOK_WORKER,
+                &Context::spec_path(["hooks"]),
+                "hooks of cluster scope run on the first control-plane node, and no group has any",
+                "add a group with `role: control-plane`, or use hooks of the nodes",
+            );
+        }
+    }
+
+    fn machines(&mut self) {
+        let spec = &self.document.cluster.spec;
+        let mut names = BTreeSet::new();
+        let mut addresses = BTreeSet::new();
+        for (index, machine) in spec.machines.iter().enumerate() {
+            let path = Context::spec_path(["machines"]).index(index);
+            let group = spec.node_groups.iter().find(|group| group.name == machine.node_group);
+            match group {
+                None => {
+                    let known = spec.node_groups.iter().map(|group| group.name.as_str());
+                    let hint = bringup_diag::closest(machine.node_group.as_str(), known).map_or_else(
+                        || "name one of the groups under `nodeGroups`".to_owned(),
+                        |near| format!("did you mean `{near}`?"),
+                    );
+                    self.error(
+                        codes::MACHINE_GROUP,
+                        &path.key("nodeGroup"),
+                        format!("there is no node group `{}`", machine.node_group),
+                        hint,
+                    );
+                }
+                Some(group) if machine.role.is_some_and(|role| role != group.role) => {
+                    self.error(
+                        codes::MACHINE_ROLE,
+                        &path.key("role"),
+                        format!("the plan of `{}` is for the role `{}`", group.name, group.role),
+                        "remove `role`, or give the machine a group of that role",
+                    );
+                }
+                Some(_) => {}
+            }
+            let ways = [machine.key.is_some(), machine.password.is_some(), machine.agent];
+            if ways.iter().filter(|way| **way).count() != 1 {
+                self.error(
+                    codes::MACHINE_WAY,
+                    &path,
+                    format!("`{}` needs exactly one way to be reached", machine.address),
+                    "write one of `key`, `password` and `agent: true`",
+                );
+            }
+            let wrong = machine.address.is_empty()
+                || machine.address.contains(|letter: char| letter.is_whitespace() || "/@".contains(letter));
+            if wrong {
+                self.error(
+                    codes::MACHINE_ADDRESS,
+                    &path.key("address"),
+                    format!("`{}` is no address of a machine", machine.address),
+                    "write a host name or an IP address; the user has a field of its own",
+                );
+            }
+            for (key, port) in
+                [("port", Some(machine.port)), ("jumpHost", machine.jump_host.as_ref().map(|host| host.port))]
+            {
+                if port == Some(0) {
+                    self.error(
+                        codes::MACHINE_ADDRESS,
+                        &path.key(key),
+                        "there is no port 0",
+                        "write the port of the SSH server, usually 22",
+                    );
+                }
+            }
+            if let Some(name) = &machine.name
+                && !names.insert(name.as_str())
+            {
+                self.error(
+                    codes::MACHINE_DUPLICATE,
+                    &path.key("name"),
+                    format!("there are two machines `{name}`"),
+                    "give one of them another name",
+                );
+            }
+            if !addresses.insert((machine.address.as_str(), machine.port)) {
+                self.error(
+                    codes::MACHINE_DUPLICATE,
+                    &path.key("address"),
+                    format!("`{}` is there twice", machine.address),
+                    "keep one of them",
+                );
+            }
+        }
+    }
+
+    fn metadata(&mut self) {
+        let cluster = &self.document.cluster;
+        let hooks =
+            cluster.spec.hooks.iter().chain(cluster.spec.node_groups.iter().flat_map(|group| &group.hooks));
+        let clustered = hooks.into_iter().any(|hook| hook.on.word().contains("-cluster-"));
+        for (key, map) in
+            [("labels", &cluster.metadata.labels), ("annotations", &cluster.metadata.annotations)]
+        {
+            if !map.is_empty() && !clustered {
+                let place = self.document.key_place(&Path::root().keys(["metadata", key]));
+                self.findings.push(
+                    Finding::note(
+                        codes::METADATA_UNUSED,
+                        format!(
+                            "the cluster's {key} are parameters of hooks of cluster scope, and there are none"
+                        ),
+                    )
+                    .at(place)
+                    .hint("labels of nodes stand in their group's `labels`"),
+                );
+            }
+        }
+    }
+
+    fn proxy(&mut self) {
+        let Some(proxy) = &self.document.cluster.spec.proxy else { return };
+        let path = Context::spec_path(["proxy"]);
+        for (key, address) in [("http", &proxy.http), ("https", &proxy.https)] {
+            let Some(address) = address else { continue };
+            let known = address.starts_with("http://") || address.starts_with("https://");
+            if !known || address.contains(char::is_whitespace) {
+                self.error(
+                    codes::PROXY,
+                    &path.key(key),
+                    "this is no address of a proxy",
+                    "write one such as `http://proxy.example.com:3128`",
+                );
+            }
+            let credentials = address.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));
+            if credentials {
+                self.warning(
+                    codes::PROXY_SECRET,
+                    &path.key(key),
+                    "the proxy's password would be readable in user-data and unit files",
+                    "let the proxy know the nodes by their addresses instead",
+                );
+            }
+        }
+        if proxy.http.is_none() && proxy.https.is_none() {
+            self.unused(&["proxy"], "it names no proxy");
+        }
+    }
+}
+
+/// Findings about a group that no other part makes.
+pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
+    let group = context.group;
+    if !context.on_aws() {
+        for (key, given) in [
+            ("launch", group.launch.is_some()),
+            ("scaling", group.scaling.is_some()),
+            ("instanceTypes", !group.instance_types.is_empty()),
+        ] {
+            if given {
+                let path = context.at([key]);
+                context.key_warning(
+                    codes::WITHOUT_EFFECT,
+                    &path,
+                    format!("`{key}` has no effect: the platform is `{}`", group.platform),
+                    "remove it, or write `platform: aws`",
+                );
+            }
+        }
+        if decisions.join == JoinMethod::EksToken {
+            let path = context.at(["platform"]);
+            context.error(
+                codes::JOIN_PLATFORM,
+                &path,
+                "a token of EKS is made from the instance's own credentials, and this is no EC2 instance",
+                "write `platform: aws`, or join with `bootstrap-token`",
+            );
+        }
+    }
+    if decisions.join == JoinMethod::EksToken && group.role == Role::ControlPlane {
+        let path = context.at(["role"]);
+        context.error(
+            codes::JOIN_PLATFORM,
+            &path,
+            "EKS runs the control plane itself",
+            "write `role: worker`, or join with `kubeadm`",
+        );
+    }
+    let amazon = matches!(group.os.family, OsFamily::AmazonLinux2 | OsFamily::AmazonLinux2023);
+    if amazon && group.os.version.is_some() {
+        let path = context.at(["os", "version"]);
+        context.key_warning(
+            codes::WITHOUT_EFFECT,
+            &path,
+            "the family names the version of Amazon Linux already",
+            "remove it",
+        );
+    }
+    check_swap_version(context);
+    check_agent_downloads(context, &group.agent);
+    if decisions.join == JoinMethod::Kubeadm && context.group.image_credential_provider.is_some() {
+        let path = context.at(["imageCredentialProvider"]);
+        context.key_warning(
+            codes::WITHOUT_EFFECT,
+            &path,
+            "kubeadm owns kubelet's files, and knows of no credential provider",
+            "remove it",
+        );
+    }
+    for name in context.group.kubelet.environment.keys() {
+        let fits = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !fits || name == crate::flavour::ARGUMENTS_VARIABLE {
+            let path = context.at(["kubelet", "environment", name.as_str()]);
+            context.key_error(
+                codes::ENVIRONMENT_NAME,
+                &path,
+                format!("`{name}` cannot be the name of a variable"),
+                "use letters, digits and `_`",
+            );
+        }
+    }
+}
+
+/// Pods cannot use swap with version 1 of control groups, which is what Amazon Linux 2 has.
+fn check_swap_version(context: &mut Context<'_>) {
+    let file = context.group.swap.as_ref().is_some_and(|swap| swap.policy == bringup_spec::SwapPolicy::File);
+    if file && context.group.os.family == OsFamily::AmazonLinux2 {
+        let path = context.at(["swap"]);
+        context.warning(
+            codes::SWAP_VERSION,
+            &path,
+            "pods use swap only with version 2 of control groups, which Amazon Linux 2 does not have",
+            "write `keep`, or use a newer system",
+        );
+    }
+}
+
+fn check_agent_downloads(context: &mut Context<'_>, agent: &Agent) {
+    let path = context.at(["agent"]);
+    match agent.from {
+        AgentSource::Fetch => {
+            let architecture = context.group.architecture.word();
+            if !agent.downloads.contains_key(architecture) {
+                context.error(
+                    codes::AGENT_DOWNLOAD,
+                    &path,
+                    format!("there is no download of the agent for {architecture}"),
+                    format!("write `agent: {{from: fetch, downloads: {{{architecture}: {{urls: [...], sha256: ...}}}}}}`; `bringup publish` prints both"),
+                );
+            }
+        }
+        AgentSource::Image | AgentSource::None => {
+            if !agent.downloads.is_empty() {
+                context.key_warning(
+                    codes::WITHOUT_EFFECT,
+                    &path.key("downloads"),
+                    format!("`downloads` has no effect with `from: {}`", agent.from),
+                    "write `from: fetch`, or remove it",
+                );
+            }
+        }
+    }
+}
+
+/// Facts that only EC2 has, on another platform.
+pub(crate) fn check_facts(context: &mut Context<'_>, facts: &BTreeSet<Fact>) {
+    if context.on_aws() {
+        return;
+    }
+    let given: Vec<String> = facts
+        .iter()
+        .filter(|fact| {
+            matches!(
+                fact,
+                Fact::InstanceId
+                    | Fact::InstanceType
+                    | Fact::Region
+                    | Fact::Zone
+                    | Fact::Lifecycle
+                    | Fact::Tag(_)
+            )
+        })
+        .map(|fact| format!("`@{{{fact}}}`"))
+        .collect();
+    if !given.is_empty() {
+        let path = context.at(["platform"]);
+        context.warning(
+            codes::FACT_PLATFORM,
+            &path,
+            format!("outside AWS only a facts file on the node can say {}", given.join(", ")),
+            "write `platform: aws`, or give the agent a facts file",
+        );
+    }
+}
+
+/// What cannot be done without an agent.
+pub(crate) fn check_agent(context: &mut Context<'_>, decisions: &Decisions, plan: &Plan, arguments: &Text) {
+    if decisions.agent != AgentSource::None {
+        return;
+    }
+    let mut needs: BTreeSet<String> = BTreeSet::new();
+    if decisions.join == JoinMethod::EksToken {
+        needs.insert("a token of EKS is made by the agent".to_owned());
+    }
+    for fact in &plan.facts {
+        // kubelet reserves nothing rather than what is not known.
+        needs.insert(format!("`@{{{fact}}}` is known only on the node"));
+    }
+    if arguments.facts().next().is_some() {
+        needs.insert("kubelet's arguments hold facts of the node".to_owned());
+    }
+    for step in &plan.steps {
+        let need = match &step.action {
+            Action::WriteFile { path, content, .. } => match has_secret(content) {
+                Some(_) => format!("`{path}` holds a secret that the node resolves"),
+                None => continue,
+            },
+            Action::Fetch { path, unpack, .. } if *unpack != bringup_spec::Unpack::No => {
+                format!("`{path}` is unpacked from an archive")
+            }
+            Action::Install { source: InstallSource::Image, .. } => continue,
+            Action::Install { software, .. } => format!("{software} is installed"),
+            Action::Run { .. } => format!("`{}` runs in its place among the phases", step.name),
+            Action::UpdateOs { .. } => "the operating system is updated".to_owned(),
+            Action::Reboot { .. } => "the machine is rebooted".to_owned(),
+            Action::SetSwap { .. } => "swap is set".to_owned(),
+            Action::TrustAuthorities { .. } => "the system's bundle of authorities is changed".to_owned(),
+            Action::Signal { kind, .. } => format!("a signal `{kind}` is sent"),
+            _ => continue,
+        };
+        needs.insert(need);
+    }
+    let path = context.at(["agent"]);
+    for need in needs {
+        context.error(
+            codes::AGENT_NEEDED,
+            &path,
+            format!("{need}, and there is no agent"),
+            "write `agent: image` or let it be fetched, or do without this",
+        );
+    }
+}

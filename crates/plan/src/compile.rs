@@ -1,0 +1,269 @@
+//! From a document and one of its node groups to a plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bringup_diag::Finding;
+use bringup_spec::{
+    AgentSource, Cluster, Document, Fact, JoinMethod, NodeNamePolicy, Phase, SecretSource, Text,
+};
+
+use crate::context::Context;
+use crate::decisions::Decisions;
+use crate::flavour::ARGUMENTS_VARIABLE;
+use crate::kubelet::{config, credential_provider, flags, unit};
+use crate::steps::{plain, write_file};
+use crate::{
+    Action, Compiled, Content, FORMAT, LocalFiles, Plan, PodLimit, Step, checks, codes, files, flavour_files,
+    join, kernel, kubeadm, labels, operator, order, runtime, signals, software, stages, template, trust,
+    units,
+};
+
+/// Compiles the plan of a node group. Findings about the document as a whole are in [`crate::check_document`].
+pub fn compile(document: &Document, group_index: usize, local: &LocalFiles) -> Compiled {
+    let Some(group) = document.cluster.spec.node_groups.get(group_index) else {
+        let message = format!("there is no node group number {group_index}");
+        let findings = [Finding::error(codes::GROUP_MISSING, message)].into_iter().collect();
+        return Compiled { plan: None, provenance: Vec::new(), findings };
+    };
+    let mut context = Context::new(document, group_index, group, local);
+    let plan = plan(&mut context);
+    let plan = if context.findings.has_errors() { None } else { Some(plan) };
+    Compiled { plan, provenance: context.provenance, findings: context.findings }
+}
+
+fn plan(context: &mut Context<'_>) -> Plan {
+    let decisions = Decisions::new(context);
+    checks::check_group(context, &decisions);
+    labels::check_labels(context);
+    labels::check_taints(context);
+    kubeadm::check(context, &decisions);
+    let environment = trust::proxy_environment(context, &decisions);
+    let programs = operator::programs(context);
+    let (ours, arguments) = our_steps(context, &decisions, &programs);
+    files::check_paths(context, &ours);
+    let steps = order::ordered(context, ours, programs.steps);
+    let mut units = units::agent_units(context, &decisions);
+    let mut kubelet = unit::unit(context, &decisions);
+    let proxied = trust::proxy_drop_ins(&environment, &decisions, &mut kubelet);
+    units.push(kubelet);
+    units.extend(proxied);
+    units::operator_units(context, &mut units);
+    let group = context.group;
+    let mut plan = Plan {
+        format: FORMAT,
+        cluster: context.document.cluster.metadata.name.to_string(),
+        group: group.name.to_string(),
+        flavour: context.spec.flavour,
+        kubernetes: context.spec.kubernetes.version.to_string(),
+        platform: group.platform,
+        os: group.os.family,
+        os_version: group.os.version.clone(),
+        architecture: group.architecture,
+        role: group.role,
+        bootstrap: decisions.election.clone(),
+        node_name: decisions.node_name,
+        ipv6: decisions.ipv6,
+        max_pods: decisions.max_pods.clone(),
+        facts: BTreeSet::new(),
+        environment,
+        certificate_authorities: context
+            .spec
+            .certificate_authorities
+            .iter()
+            .map(|authority| authority.certificate.pem().to_owned())
+            .collect(),
+        units,
+        steps,
+        hooks: programs.hooks,
+        order: context.spec.order.iter().chain(&group.order).cloned().collect(),
+    };
+    plan.facts = facts(&plan);
+    checks::check_facts(context, &plan.facts);
+    checks::check_agent(context, &decisions, &plan, &arguments);
+    plan
+}
+
+/// Our own steps, sorted by phase, and kubelet's arguments.
+fn our_steps(
+    context: &mut Context<'_>,
+    decisions: &Decisions,
+    programs: &operator::Programs,
+) -> (Vec<Step>, Text) {
+    let mut steps = Vec::new();
+    let mut identify = plain("identify", Phase::Identify, Action::LearnFacts);
+    identify.every_boot = true;
+    steps.push(identify);
+    steps.extend(trust::steps(context));
+    steps.extend(files::steps(context));
+    steps.extend(programs.scripts.iter().cloned());
+    steps.extend(software::assets(context));
+    steps.extend(programs.phased_hooks.iter().filter(|step| step.phase == Phase::PreInstall).cloned());
+    let update = kernel::update(context);
+    let updated = update.is_some();
+    steps.extend(update);
+    steps.extend(kernel::steps(context, decisions));
+    let installs = software::install(context, decisions);
+    let (runtime_installs, configure_installs): (Vec<Step>, Vec<Step>) =
+        installs.into_iter().partition(|step| step.phase == Phase::Runtime);
+    steps.extend(runtime_installs);
+    let sandbox_image = runtime::sandbox_image(context);
+    steps.extend(runtime::steps(context, decisions, &sandbox_image));
+    steps.extend(configure_installs);
+    let kernel_arguments = kernel::arguments(context);
+    let rearranged = kernel_arguments.is_some();
+    steps.extend(kernel_arguments);
+    let joining = join::joining(context, decisions);
+    let (kubelet_files, arguments) = kubelet_files(context, decisions, &sandbox_image);
+    steps.extend(joining.files);
+    steps.extend(kubelet_files);
+    steps.extend(flavour_files::steps(context, decisions, &arguments));
+    if !context.group.units.is_empty() {
+        steps.push(plain("units", Phase::Configure, Action::PlaceUnits));
+    }
+    steps.extend(kernel::reboot(context, updated || rearranged));
+    steps.push(gate(context, decisions, &arguments));
+    steps.extend(joining.programs);
+    let health = Action::StartKubelet { health: "http://127.0.0.1:10248/healthz".to_owned() };
+    let mut start = plain("kubelet", Phase::Kubelet, health);
+    start.every_boot = true;
+    steps.push(start);
+    let staged = stages::steps(context, decisions);
+    let (control_plane, platform): (Vec<Step>, Vec<Step>) =
+        staged.into_iter().partition(|step| step.phase == Phase::ControlPlane);
+    steps.extend(control_plane);
+    steps.push(plain(
+        "registered",
+        Phase::Registered,
+        Action::AwaitRegistration { kubeconfig: joining.kubeconfig },
+    ));
+    steps.extend(platform);
+    steps.extend(programs.phased_hooks.iter().filter(|step| step.phase == Phase::PostInstall).cloned());
+    steps.push(plain("report", Phase::Report, Action::Report));
+    steps.extend(signals::steps(context));
+    (steps, arguments)
+}
+
+/// Files that kubelet reads, and its arguments. With kubeadm, they are kubeadm's business.
+fn kubelet_files(context: &mut Context<'_>, decisions: &Decisions, sandbox_image: &str) -> (Vec<Step>, Text) {
+    if decisions.join == JoinMethod::Kubeadm {
+        return (Vec::new(), Text::default());
+    }
+    let mut steps = Vec::new();
+    let text = config::whole(context, decisions);
+    steps.push(write_file(
+        "kubelet-config",
+        Phase::Configure,
+        decisions.layout.config,
+        "0644",
+        Content::Text(text),
+    ));
+    if let Some(provider) = credential_provider::config(context, decisions) {
+        let content = Content::Text(template::json_text(&provider));
+        let path = decisions.layout.credential_provider;
+        steps.push(write_file("image-credential-provider", Phase::Configure, path, "0644", content));
+    }
+    let arguments = flags::line(&flags::whole(context, decisions, Some(sandbox_image)));
+    if decisions.agent == AgentSource::None {
+        let mut line = Text::literal(format!("{ARGUMENTS_VARIABLE}='"));
+        line.push(&arguments);
+        line.push_str("'\n");
+        for (name, value) in &context.group.kubelet.environment {
+            line.push_str(name);
+            line.push_str("='");
+            line.push(value);
+            line.push_str("'\n");
+        }
+        let path = unit::STATIC_ENVIRONMENT;
+        steps.push(write_file("kubelet-environment", Phase::Configure, path, "0644", Content::Text(line)));
+    }
+    (steps, arguments)
+}
+
+fn gate(context: &Context<'_>, decisions: &Decisions, arguments: &Text) -> Step {
+    let mut environment: BTreeMap<String, Text> = context.group.kubelet.environment.clone();
+    if decisions.join != JoinMethod::Kubeadm {
+        environment.insert(ARGUMENTS_VARIABLE.to_owned(), arguments.clone());
+    }
+    let queue_kubelet = decisions.join != JoinMethod::Kubeadm;
+    let mut step = plain("gate", Phase::Gate, Action::OpenGate { environment, queue_kubelet });
+    step.every_boot = true;
+    step
+}
+
+/// All facts that a plan names, and those that others are worked out from.
+fn facts(plan: &Plan) -> BTreeSet<Fact> {
+    let mut facts = BTreeSet::new();
+    let mut texts: Vec<&Text> = Vec::new();
+    for step in &plan.steps {
+        collect(&step.action, &mut texts);
+    }
+    for hook in &plan.hooks {
+        texts.extend(&hook.command);
+    }
+    for text in texts {
+        facts.extend(text.facts().cloned());
+    }
+    if let Some(crate::Election::When { fact, .. }) = &plan.bootstrap {
+        facts.insert(fact.clone());
+    }
+    let uses = |facts: &BTreeSet<Fact>, wanted: &[Fact]| wanted.iter().any(|fact| facts.contains(fact));
+    let limited = matches!(plan.max_pods, PodLimit::Interfaces { .. });
+    if limited && uses(&facts, &[Fact::MaxPods, Fact::ReservedMemory]) {
+        facts.extend([Fact::InstanceType, Fact::Cores]);
+    }
+    if facts.contains(&Fact::ReservedCpu) {
+        facts.insert(Fact::Cores);
+    }
+    if facts.contains(&Fact::NodeName) {
+        facts.insert(match plan.node_name {
+            NodeNamePolicy::InstanceId => Fact::InstanceId,
+            NodeNamePolicy::PrivateDns | NodeNamePolicy::Hostname => Fact::Hostname,
+        });
+    }
+    if facts.contains(&Fact::ProviderId) {
+        facts.extend([Fact::Zone, Fact::InstanceId]);
+    }
+    facts
+}
+
+fn collect<'a>(action: &'a Action, texts: &mut Vec<&'a Text>) {
+    match action {
+        Action::WriteFile { content, .. } => collect_content(content, texts),
+        Action::Run { command, environment, .. } => {
+            texts.extend(command);
+            texts.extend(environment.values());
+        }
+        Action::OpenGate { environment, .. } => texts.extend(environment.values()),
+        Action::Signal { target, .. } => texts.extend(target.values()),
+        _ => {}
+    }
+}
+
+fn collect_content<'a>(content: &'a Content, texts: &mut Vec<&'a Text>) {
+    match content {
+        Content::Text(text) => texts.push(text),
+        Content::Pieces(pieces) => {
+            for piece in pieces {
+                collect_content(piece, texts);
+            }
+        }
+        Content::Base64(_) | Content::Secret(_) => {}
+    }
+}
+
+/// Every `src` that the document refers to.
+pub fn local_sources(cluster: &Cluster) -> BTreeSet<String> {
+    let spec = &cluster.spec;
+    let files = spec.files.iter().chain(spec.node_groups.iter().flat_map(|group| &group.files));
+    let parts = spec.node_groups.iter().flat_map(|group| &group.parts);
+    files.filter_map(|file| file.src.clone()).chain(parts.filter_map(|part| part.src.clone())).collect()
+}
+
+/// Whether a plan needs something resolved from a secret at run time.
+pub(crate) fn has_secret(content: &Content) -> Option<&SecretSource> {
+    match content {
+        Content::Secret(source) => Some(source),
+        Content::Pieces(pieces) => pieces.iter().find_map(has_secret),
+        Content::Text(_) | Content::Base64(_) => None,
+    }
+}

@@ -1,0 +1,111 @@
+//! What every part of the compiler needs at hand: the document, the group, and where findings and origins go.
+
+use bringup_diag::{Code, Finding, Findings};
+use bringup_kubelet::Minor;
+use bringup_spec::{ClusterSpec, Document, NodeGroup, Platform};
+use bringup_yaml::Path;
+
+use crate::{LocalFiles, Origin, Provenance};
+
+/// One node group on its way to a plan.
+pub(crate) struct Context<'a> {
+    pub(crate) document: &'a Document,
+    pub(crate) spec: &'a ClusterSpec,
+    pub(crate) group: &'a NodeGroup,
+    /// The path of the group in the document.
+    pub(crate) path: Path,
+    pub(crate) files: &'a LocalFiles,
+    pub(crate) minor: Minor,
+    pub(crate) findings: Findings,
+    pub(crate) provenance: Vec<Provenance>,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(
+        document: &'a Document,
+        index: usize,
+        group: &'a NodeGroup,
+        files: &'a LocalFiles,
+    ) -> Self {
+        Self {
+            document,
+            spec: &document.cluster.spec,
+            group,
+            path: document.group_path(index),
+            files,
+            minor: Minor(document.cluster.spec.kubernetes.version.minor),
+            findings: Findings::new(),
+            provenance: Vec::new(),
+        }
+    }
+
+    pub(crate) fn on_aws(&self) -> bool {
+        self.group.platform == Platform::Aws
+    }
+
+    /// A path inside the group.
+    pub(crate) fn at<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Path {
+        self.path.keys(keys)
+    }
+
+    /// A path inside `spec`.
+    pub(crate) fn spec_path<'k>(keys: impl IntoIterator<Item = &'k str>) -> Path {
+        Path::root().key("spec").keys(keys)
+    }
+
+    pub(crate) fn error(
+        &mut self,
+        code: Code,
+        path: &Path,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.findings.push(Finding::error(code, message).at(self.document.place(path)).hint(hint));
+    }
+
+    pub(crate) fn warning(
+        &mut self,
+        code: Code,
+        path: &Path,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.findings.push(Finding::warning(code, message).at(self.document.place(path)).hint(hint));
+    }
+
+    /// An error about a key rather than its value.
+    pub(crate) fn key_error(
+        &mut self,
+        code: Code,
+        path: &Path,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.findings.push(Finding::error(code, message).at(self.document.key_place(path)).hint(hint));
+    }
+
+    /// A warning about a key rather than its value.
+    pub(crate) fn key_warning(
+        &mut self,
+        code: Code,
+        path: &Path,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.findings.push(Finding::warning(code, message).at(self.document.key_place(path)).hint(hint));
+    }
+
+    /// Remembers where a value came from.
+    pub(crate) fn origin(&mut self, subject: impl Into<String>, value: impl Into<String>, origin: Origin) {
+        self.provenance.push(Provenance { subject: subject.into(), value: shortened(value.into()), origin });
+    }
+}
+
+/// The first sixty characters, for people.
+fn shortened(value: String) -> String {
+    const LENGTH: usize = 60;
+    match value.char_indices().nth(LENGTH) {
+        Some((at, _)) => format!("{}…", &value[..at]),
+        None => value,
+    }
+}

@@ -1,0 +1,252 @@
+//! What several parts of a plan hang on, decided once.
+
+use std::net::IpAddr;
+
+use bringup_kubelet::Minor;
+use bringup_spec::{
+    AgentSource, Bootstrap, Flavour, JoinMethod, MaxPods, NodeNamePolicy, OsFamily, Platform, Role,
+    RuntimeName, SoftwareSource,
+};
+
+use crate::context::Context;
+use crate::flavour::{Layout, layout};
+use crate::{Election, Origin, PodLimit, aws, codes, max_pods, network};
+
+/// What several parts of a plan hang on.
+pub(crate) struct Decisions {
+    pub(crate) layout: Layout,
+    pub(crate) join: JoinMethod,
+    pub(crate) node_name: NodeNamePolicy,
+    pub(crate) ipv6: bool,
+    pub(crate) dns: Vec<IpAddr>,
+    /// Pods really in force: what the operator gave to kubelet directly stands above the document's own field.
+    pub(crate) max_pods: PodLimit,
+    pub(crate) election: Option<Election>,
+    /// Whether the image is one of EKS' own: it has their slices and their credential provider.
+    pub(crate) eks_image: bool,
+    pub(crate) runtime: RuntimeName,
+    /// The cgroup driver that kubelet and the runtime share.
+    pub(crate) cgroup_driver: String,
+    pub(crate) agent: AgentSource,
+}
+
+impl Decisions {
+    pub(crate) fn new(context: &mut Context<'_>) -> Self {
+        let group = context.group;
+        let os = group.os.family;
+        let join = context.spec.join.method;
+        let flavour = context.spec.flavour;
+        let amazon = matches!(os, OsFamily::AmazonLinux2 | OsFamily::AmazonLinux2023);
+        let eks_image = context.on_aws()
+            && join == JoinMethod::EksToken
+            && (amazon || matches!(flavour, Flavour::Eks | Flavour::Eksctl))
+            && group.software.kubelet.from == SoftwareSource::Image;
+        let cgroup_driver = group
+            .kubelet
+            .config
+            .get("cgroupDriver")
+            .and_then(serde_json::Value::as_str)
+            .unwrap_or("systemd")
+            .to_owned();
+        Self {
+            layout: layout(flavour, os),
+            join,
+            node_name: node_name(context),
+            ipv6: network::is_ipv6(&context.spec.network),
+            dns: network::dns_addresses(&context.spec.network),
+            max_pods: pod_limit(context),
+            election: election(context),
+            eks_image,
+            runtime: group.runtime.name,
+            cgroup_driver,
+            agent: group.agent.from,
+        }
+    }
+
+    /// The path of kubelet's program.
+    pub(crate) fn kubelet_program(context: &Context<'_>) -> String {
+        program(context, "kubelet", &context.group.software.kubelet)
+    }
+
+    /// The path of kubeadm's program.
+    pub(crate) fn kubeadm_program(context: &Context<'_>) -> String {
+        program(context, "kubeadm", &context.group.software.kubeadm)
+    }
+}
+
+fn program(context: &Context<'_>, name: &str, item: &bringup_spec::SoftwareItem) -> String {
+    match (&item.path, item.from) {
+        (Some(path), _) => path.as_str().to_owned(),
+        (None, SoftwareSource::Url) => format!("{}/{name}", program_directory(context.group.os.family)),
+        _ => format!("/usr/bin/{name}"),
+    }
+}
+
+/// Where downloaded programs go.
+pub(crate) fn program_directory(os: OsFamily) -> &'static str {
+    // Flatcar's /usr is read-only.
+    if os == OsFamily::Flatcar { "/opt/bin" } else { "/usr/local/bin" }
+}
+
+/// Below this minor, AWS' own code in kubelet names the node and talks to EC2; from it on, that is outside.
+pub(crate) const EXTERNAL_CLOUD_PROVIDER: Minor = Minor(26);
+
+fn node_name(context: &mut Context<'_>) -> NodeNamePolicy {
+    let path = context.at(["nodeName"]);
+    let aws = context.on_aws();
+    match context.group.node_name {
+        None => {
+            let policy = if aws { NodeNamePolicy::PrivateDns } else { NodeNamePolicy::Hostname };
+            context.origin(
+                "node name",
+                policy.word(),
+                Origin::Default(format!("the default on {}", context.group.platform)),
+            );
+            policy
+        }
+        Some(policy) => {
+            if !aws && policy != NodeNamePolicy::Hostname {
+                context.error(
+                    codes::NODE_NAME,
+                    &path,
+                    format!(
+                        "`{policy}` comes from EC2's metadata service, and the platform is `{}`",
+                        Platform::Generic
+                    ),
+                    "write `hostname`, or `platform: aws`",
+                );
+            }
+            if aws && policy == NodeNamePolicy::InstanceId && context.minor < EXTERNAL_CLOUD_PROVIDER {
+                context.error(
+                    codes::NODE_NAME,
+                    &path,
+                    format!(
+                        "kubelet {} asks EC2 itself for the node's name, and takes the private DNS name",
+                        context.minor
+                    ),
+                    "write `private-dns`, or use Kubernetes 1.26 or newer",
+                );
+            }
+            context.origin("node name", policy.word(), Origin::Document(path));
+            policy
+        }
+    }
+}
+
+fn election(context: &mut Context<'_>) -> Option<Election> {
+    let path = context.at(["bootstrap"]);
+    let election = match context.group.bootstrap.as_ref()? {
+        Bootstrap::Always(false) => return None,
+        Bootstrap::Always(true) => Election::Always,
+        Bootstrap::When { fact, equals } => Election::When { fact: fact.clone(), equals: equals.clone() },
+    };
+    if context.group.role == Role::Worker {
+        context.error(
+            codes::BOOTSTRAP_WORKER,
+            &path,
+            "a worker cannot start the cluster",
+            "write `role: control-plane`, or remove `bootstrap`",
+        );
+    }
+    Some(election)
+}
+
+/// How many pods a node takes, and says where that came from.
+fn pod_limit(context: &mut Context<'_>) -> PodLimit {
+    let group = context.group;
+    let config = group.kubelet.config.get("maxPods").and_then(serde_json::Value::as_u64);
+    let flag = group.kubelet.flags.get("max-pods").and_then(|text| text.as_literal()?.parse::<u64>().ok());
+    let given = config.map(|pods| (pods, ["kubelet", "config", "maxPods"]));
+    let given = flag.map(|pods| (pods, ["kubelet", "flags", "max-pods"])).or(given);
+    if let Some((pods, keys)) = given {
+        let path = context.at(keys);
+        if let Some(MaxPods::Fixed(other)) = &group.max_pods
+            && u64::from(*other) != pods
+        {
+            context.error(
+                codes::FIELD_RESERVED,
+                &path,
+                format!("this says {pods} pods, and `maxPods` says {other}"),
+                "keep `maxPods` and remove this",
+            );
+        }
+        context.origin("max pods", pods.to_string(), Origin::Document(path));
+        return PodLimit::Fixed(u32::try_from(pods).unwrap_or(u32::MAX));
+    }
+    let path = context.at(["maxPods"]);
+    let limit = match &group.max_pods {
+        Some(MaxPods::Fixed(pods)) => {
+            context.origin("max pods", pods.to_string(), Origin::Document(path));
+            return PodLimit::Fixed(*pods);
+        }
+        Some(MaxPods::Interfaces(networking)) => PodLimit::Interfaces {
+            prefix_delegation: networking.prefix_delegation,
+            custom_networking: networking.custom_networking,
+            cap: networking.cap,
+        },
+        None => PodLimit::Interfaces { prefix_delegation: false, custom_networking: false, cap: None },
+    };
+    if !context.on_aws() {
+        if group.max_pods.is_some() {
+            context.error(
+                codes::MAX_PODS_PLATFORM,
+                &path,
+                "only EC2 instance types have a known number of interfaces",
+                "write a number, or `platform: aws`",
+            );
+        }
+        context.origin(
+            "max pods",
+            max_pods::DEFAULT.to_string(),
+            Origin::Default("Kubernetes' own default".to_owned()),
+        );
+        return PodLimit::Fixed(max_pods::DEFAULT);
+    }
+    check_instance_types(context);
+    let mut values = group.instance_types.iter().map(|name| max_pods::literal(&limit, name));
+    let first = values.next().flatten();
+    if let Some(pods) = first.filter(|first| values.all(|value| value == Some(*first))) {
+        let how = "worked out from the interfaces of the instance type".to_owned();
+        context.origin("max pods", pods.to_string(), Origin::Derived(context.at(["instanceTypes"]), how));
+        return PodLimit::Fixed(pods);
+    }
+    context.origin(
+        "max pods",
+        "@{maxPods}",
+        Origin::Node("from the instance type and its interfaces".to_owned()),
+    );
+    limit
+}
+
+/// Unknown types, and types of another architecture.
+fn check_instance_types(context: &mut Context<'_>) {
+    let wanted = context.group.architecture;
+    for (index, name) in context.group.instance_types.iter().enumerate() {
+        let path = context.at(["instanceTypes"]).index(index);
+        if max_pods::interfaces(name).is_none() {
+            let near = nearest_type(name).map_or_else(
+                || "write one such as `m5.large`".to_owned(),
+                |near| format!("did you mean `{near}`? A type that is newer than the table is fine: `maxPods` sets its number"),
+            );
+            let message = format!(
+                "`{name}` is no EC2 instance type that is known; the node will take {} pods",
+                max_pods::DEFAULT
+            );
+            context.warning(codes::INSTANCE_TYPE, &path, message, near);
+        } else if let Some(found) = aws::architecture_of(name)
+            && found != wanted
+        {
+            context.error(
+                codes::ARCHITECTURE,
+                &path,
+                format!("`{name}` is an {found} machine, and the group is for {wanted}"),
+                format!("write `architecture: {found}`, or choose another type"),
+            );
+        }
+    }
+}
+
+fn nearest_type(name: &str) -> Option<String> {
+    let candidates: Vec<String> = max_pods::instance_types().collect();
+    bringup_diag::closest(name, candidates.iter().map(String::as_str)).map(ToOwned::to_owned)
+}

@@ -1,0 +1,157 @@
+//! Files that the users of another system rely on, beside the ones that we need ourselves.
+
+use bringup_spec::{Fact, Flavour, Phase, Text};
+
+use crate::context::Context;
+use crate::decisions::Decisions;
+use crate::steps::write_file;
+use crate::{Content, PodLimit, Step, aws, labels, max_pods};
+
+/// Files for the phase `configure`; `arguments` are kubelet's.
+pub(crate) fn steps(context: &Context<'_>, decisions: &Decisions, arguments: &Text) -> Vec<Step> {
+    match context.spec.flavour {
+        Flavour::Bringup | Flavour::Kops => Vec::new(),
+        Flavour::Eks => vec![environment(
+            "eks-environment",
+            "/etc/eks/kubelet/environment",
+            &[("NODEADM_KUBELET_ARGS", arguments.clone())],
+        )],
+        Flavour::Tectonic => {
+            let tag = format!("v{}", context.spec.kubernetes.version);
+            vec![environment(
+                "tectonic-environment",
+                "/etc/kubernetes/kubelet.env",
+                &[
+                    ("KUBELET_IMAGE_URL", Text::literal("quay.io/coreos/hyperkube")),
+                    // A tag has no `+`; Tectonic's own have `_` there.
+                    ("KUBELET_IMAGE_TAG", Text::literal(tag.replace('+', "_"))),
+                ],
+            )]
+        }
+        Flavour::Eksctl => eksctl(context, decisions),
+    }
+}
+
+fn environment(name: &str, path: &str, variables: &[(&str, Text)]) -> Step {
+    let mut text = Text::default();
+    for (name, value) in variables {
+        text.push_str(name);
+        text.push_str("=");
+        text.push(&quoted(value));
+        text.push_str("\n");
+    }
+    write_file(name, Phase::Configure, path, "0644", Content::Text(text))
+}
+
+/// A value as both systemd and a shell read it back.
+fn quoted(value: &Text) -> Text {
+    let special = |text: &str| {
+        text.contains(|letter: char| letter.is_whitespace() || "\"'\\$`;&|<>()*?#".contains(letter))
+    };
+    let needs = value
+        .segments()
+        .iter()
+        .any(|segment| matches!(segment, bringup_spec::Segment::Literal(text) if special(text)));
+    if !needs {
+        return value.clone();
+    }
+    let mut text = Text::literal("\"");
+    for segment in value.segments() {
+        match segment {
+            bringup_spec::Segment::Literal(literal) => {
+                let mut escaped = String::with_capacity(literal.len());
+                for letter in literal.chars() {
+                    if matches!(letter, '"' | '\\' | '$' | '`') {
+                        escaped.push('\\');
+                    }
+                    escaped.push(letter);
+                }
+                text.push_str(&escaped);
+            }
+            bringup_spec::Segment::Fact { fact } => text.push(&Text::fact(fact.clone())),
+        }
+    }
+    text.push_str("\"");
+    text
+}
+
+fn eksctl(context: &Context<'_>, decisions: &Decisions) -> Vec<Step> {
+    let api = context.spec.api.as_ref();
+    let region = context.spec.aws.as_ref().map(|aws| aws.region.clone()).unwrap_or_default();
+    let account = context
+        .spec
+        .aws
+        .as_ref()
+        .and_then(|aws| aws.registry_account.clone())
+        .unwrap_or_else(|| aws::registry_account(&region).to_owned());
+    let cluster = context
+        .spec
+        .aws
+        .as_ref()
+        .and_then(|aws| aws.cluster_name.clone())
+        .unwrap_or_else(|| context.document.cluster.metadata.name.to_string());
+    let metadata = environment(
+        "eksctl-metadata",
+        "/etc/eksctl/metadata.env",
+        &[
+            ("AWS_DEFAULT_REGION", Text::literal(region)),
+            ("AWS_EKS_CLUSTER_NAME", Text::literal(cluster)),
+            ("AWS_EKS_ENDPOINT", Text::literal(api.map(|api| api.endpoint.clone()).unwrap_or_default())),
+            ("AWS_EKS_ECR_ACCOUNT", Text::literal(account)),
+        ],
+    );
+    let mut variables = vec![
+        ("NODE_LABELS", labels::labels_flag(&context.group.labels)),
+        ("NODE_TAINTS", Text::literal(labels::taints_flag(&context.group.taints))),
+    ];
+    let pods = match decisions.max_pods {
+        PodLimit::Fixed(pods) => Text::literal(pods.to_string()),
+        PodLimit::Interfaces { .. } => Text::fact(Fact::MaxPods),
+    };
+    if context.group.max_pods.is_some() {
+        variables.push(("MAX_PODS", pods.clone()));
+    }
+    let kubelet = environment("eksctl-kubelet", "/etc/eksctl/kubelet.env", &variables);
+    let local = environment(
+        "eksctl-local",
+        "/etc/eksctl/kubelet.local.env",
+        &[
+            ("NODE_IP", Text::fact(Fact::Address)),
+            ("INSTANCE_ID", Text::fact(Fact::InstanceId)),
+            ("INSTANCE_TYPE", Text::fact(Fact::InstanceType)),
+            ("MAX_PODS", pods),
+        ],
+    );
+    let mut steps = vec![metadata, kubelet, local];
+    let limit = PodLimit::Interfaces { prefix_delegation: false, custom_networking: false, cap: None };
+    let mut types: Vec<&str> = context.group.instance_types.iter().map(String::as_str).collect();
+    types.sort_unstable();
+    types.dedup();
+    let rows: String = types
+        .into_iter()
+        .filter_map(|name| Some(format!("{name} {}\n", max_pods::literal(&limit, name)?)))
+        .collect();
+    if !rows.is_empty() {
+        // The types of this group only: the whole table would be most of the user-data, and nothing on the node reads it.
+        let content = Content::Text(Text::literal(rows));
+        steps.push(write_file(
+            "eksctl-max-pods",
+            Phase::Configure,
+            "/etc/eksctl/max_pods.map",
+            "0644",
+            content,
+        ));
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_quoted_where_a_shell_would_break_them() {
+        assert_eq!(quoted(&Text::literal("a=b,c=d")).to_string(), "a=b,c=d");
+        assert_eq!(quoted(&Text::literal("--a=b --c=$x")).to_string(), r#""--a=b --c=\$x""#);
+    }
+}

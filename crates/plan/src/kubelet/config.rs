@@ -1,0 +1,293 @@
+//! KubeletConfiguration: what we decide, with what the operator says laid over it.
+
+use bringup_kubelet::{ConfigFault, FaultKind, Minor, Segment, validate_config};
+use bringup_spec::{Fact, JoinMethod, SwapPolicy, Text};
+use bringup_yaml::Path;
+use serde_json::{Map, Value, json};
+
+use crate::context::Context;
+use crate::decisions::Decisions;
+use crate::{Origin, PodLimit, codes, reservations, template};
+
+/// The socket of containerd.
+pub(crate) const CONTAINERD_SOCKET: &str = "unix:///run/containerd/containerd.sock";
+
+/// The first minor with these fields.
+const WITH_TAINTS: Minor = Minor(23);
+const WITH_VERBOSITY: Minor = Minor(23);
+const WITH_RUNTIME_ENDPOINT: Minor = Minor(27);
+const WITH_SWAP: Minor = Minor(22);
+
+/// Suites that are safe and that clients of kubelet still speak.
+const TLS_SUITES: [&str; 8] = [
+    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305",
+    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305",
+    "TLS_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_RSA_WITH_AES_256_GCM_SHA384",
+];
+
+/// The configuration for a kubelet that we start ourselves.
+pub(crate) fn whole(context: &mut Context<'_>, decisions: &Decisions) -> Text {
+    let mut config = generated(context, decisions);
+    overlay(context, &mut config);
+    template::json_text(&config)
+}
+
+/// The part of the configuration that the document asks for, as a patch over what kubeadm writes.
+pub(crate) fn patch(context: &mut Context<'_>, decisions: &Decisions) -> Option<Value> {
+    let mut config = Map::new();
+    if context.group.max_pods.is_some() {
+        config.insert("maxPods".to_owned(), max_pods(&decisions.max_pods));
+    }
+    swap(context, &mut config);
+    let mut config = Value::Object(config);
+    overlay(context, &mut config);
+    config.as_object().is_some_and(|object| !object.is_empty()).then_some(config)
+}
+
+fn max_pods(limit: &PodLimit) -> Value {
+    match limit {
+        PodLimit::Fixed(pods) => json!(pods),
+        PodLimit::Interfaces { .. } => template::number(&Fact::MaxPods),
+    }
+}
+
+fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
+    let minor = context.minor;
+    let reserved_memory = match decisions.max_pods {
+        PodLimit::Fixed(pods) => json!(format!("{}Mi", reservations::memory_mib(pods))),
+        PodLimit::Interfaces { .. } => template::string(&Text::fact(Fact::ReservedMemory)),
+    };
+    let mut config = json!({
+        "apiVersion": "kubelet.config.k8s.io/v1beta1",
+        "kind": "KubeletConfiguration",
+        "authentication": {
+            "anonymous": {"enabled": false},
+            "webhook": {"enabled": true, "cacheTTL": "2m0s"},
+            "x509": {"clientCAFile": decisions.layout.certificate_authority},
+        },
+        "authorization": {
+            "mode": "Webhook",
+            "webhook": {"cacheAuthorizedTTL": "5m0s", "cacheUnauthorizedTTL": "30s"},
+        },
+        "cgroupDriver": "systemd",
+        "cgroupRoot": "/",
+        "clusterDomain": context.spec.network.domain,
+        "evictionHard": {"memory.available": "100Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%"},
+        "hairpinMode": "hairpin-veth",
+        "kubeReserved": {
+            "cpu": template::string(&Text::fact(Fact::ReservedCpu)),
+            "ephemeral-storage": reservations::EPHEMERAL_STORAGE,
+            "memory": reserved_memory,
+        },
+        "maxPods": max_pods(&decisions.max_pods),
+        "protectKernelDefaults": true,
+        "readOnlyPort": 0,
+        "serializeImagePulls": false,
+        "tlsCipherSuites": TLS_SUITES,
+    });
+    let Some(fields) = config.as_object_mut() else { return config };
+    if context.spec.api.as_ref().is_none_or(|api| api.certificate_authority.is_none()) {
+        // The authority comes inside a kubeconfig that only the node sees: there is no file of it to name.
+        if let Some(authentication) = fields.get_mut("authentication").and_then(Value::as_object_mut) {
+            authentication.remove("x509");
+        }
+    }
+    if !decisions.dns.is_empty() {
+        let addresses: Vec<String> = decisions.dns.iter().map(ToString::to_string).collect();
+        let origin = if context.spec.network.dns.is_empty() {
+            Origin::Derived(
+                Context::spec_path(["network", "serviceRanges"]),
+                "the tenth address of each range".to_owned(),
+            )
+        } else {
+            Origin::Document(Context::spec_path(["network", "dns"]))
+        };
+        context.origin("kubelet config clusterDNS", addresses.join(", "), origin);
+        fields.insert("clusterDNS".to_owned(), json!(addresses));
+    }
+    if minor >= WITH_VERBOSITY {
+        fields.insert("logging".to_owned(), json!({"verbosity": 2}));
+    }
+    if minor >= WITH_RUNTIME_ENDPOINT {
+        fields.insert("containerRuntimeEndpoint".to_owned(), json!(CONTAINERD_SOCKET));
+    }
+    if minor >= WITH_TAINTS && !context.group.taints.is_empty() {
+        let taints: Vec<Value> = context
+            .group
+            .taints
+            .iter()
+            .map(|taint| json!({"key": taint.key, "value": taint.value, "effect": taint.effect.word()}))
+            .collect();
+        fields.insert("registerWithTaints".to_owned(), json!(taints));
+    }
+    if context.on_aws() {
+        fields.insert("providerID".to_owned(), template::string(&provider_id()));
+        context.origin(
+            "kubelet config providerID",
+            provider_id().to_string(),
+            Origin::Node("from the metadata service".to_owned()),
+        );
+    }
+    if decisions.join == JoinMethod::EksToken {
+        fields.insert("serverTLSBootstrap".to_owned(), json!(true));
+    }
+    if decisions.join == JoinMethod::BootstrapToken {
+        fields.insert("rotateCertificates".to_owned(), json!(true));
+    }
+    eks(context, decisions, fields);
+    swap(context, fields);
+    config
+}
+
+/// `aws:///ZONE/INSTANCE`.
+pub(crate) fn provider_id() -> Text {
+    let mut id = Text::literal("aws:///");
+    id.push(&Text::fact(Fact::Zone));
+    id.push_str("/");
+    id.push(&Text::fact(Fact::InstanceId));
+    id
+}
+
+/// What EKS' own images and control planes add.
+fn eks(context: &Context<'_>, decisions: &Decisions, fields: &mut Map<String, Value>) {
+    let minor = context.minor;
+    // Reserved processors and reserved cgroups exclude each other.
+    let reserved_processors = context.group.kubelet.config.contains_key("reservedSystemCPUs")
+        || context.group.kubelet.flags.contains_key("reserved-cpus");
+    if decisions.eks_image && !reserved_processors {
+        fields.insert("systemReservedCgroup".to_owned(), json!("/system"));
+        fields.insert("kubeReservedCgroup".to_owned(), json!("/runtime"));
+    }
+    if decisions.join != JoinMethod::EksToken {
+        return;
+    }
+    if minor >= Minor(34) {
+        fields.insert("shutdownGracePeriod".to_owned(), json!("2m30s"));
+        fields.insert("shutdownGracePeriodCriticalPods".to_owned(), json!("30s"));
+    }
+    // Each is off by default in exactly this minor, and on in later ones.
+    let gate = match minor {
+        Minor(33) => Some("DynamicResourceAllocation"),
+        Minor(34) => Some("MutableCSINodeAllocatableCount"),
+        _ => None,
+    };
+    if let Some(gate) = gate {
+        set_gate(fields, gate);
+    }
+    // The credential provider is behind a gate until it is beta.
+    if decisions.eks_image && minor < Minor(24) {
+        set_gate(fields, "KubeletCredentialProviders");
+    }
+}
+
+fn set_gate(fields: &mut Map<String, Value>, gate: &str) {
+    let gates = fields.entry("featureGates").or_insert_with(|| json!({}));
+    if let Some(gates) = gates.as_object_mut() {
+        gates.insert(gate.to_owned(), json!(true));
+    }
+}
+
+/// Swap, by what this minor can do with it.
+fn swap(context: &mut Context<'_>, fields: &mut Map<String, Value>) {
+    let Some(swap) = &context.group.swap else { return };
+    match swap.policy {
+        SwapPolicy::Off => {}
+        SwapPolicy::Keep => {
+            fields.insert("failSwapOn".to_owned(), json!(false));
+        }
+        SwapPolicy::File => {
+            fields.insert("failSwapOn".to_owned(), json!(false));
+            if context.minor >= WITH_SWAP {
+                fields.insert("memorySwap".to_owned(), json!({"swapBehavior": "LimitedSwap"}));
+                if context.minor < Minor(30) {
+                    set_gate(fields, "NodeSwap");
+                }
+            }
+        }
+    }
+}
+
+/// Lays the operator's fields over the configuration, and says what is wrong with them.
+fn overlay(context: &mut Context<'_>, config: &mut Value) {
+    let given = &context.group.kubelet.config;
+    if given.is_empty() {
+        return;
+    }
+    let path = context.at(["kubelet", "config"]);
+    let given = Value::Object(given.iter().map(|(key, value)| (key.clone(), value.clone())).collect());
+    for fault in validate_config(&given, context.minor) {
+        // What may not be set at all is told once, as that.
+        if !is_header(&fault) {
+            report(context, &path, &fault);
+        }
+    }
+    super::reserved::check_fields(context, &path);
+    let mut given = given;
+    fill(context, &path, &mut given);
+    template::merge(config, &given);
+    for key in context.group.kubelet.config.keys() {
+        let value = context.group.kubelet.config.get(key).map(ToString::to_string).unwrap_or_default();
+        context.origin(format!("kubelet config {key}"), value, Origin::Document(path.key(key.as_str())));
+    }
+}
+
+fn is_header(fault: &ConfigFault) -> bool {
+    matches!(fault.path.as_slice(), [Segment::Key(key)] if key == "apiVersion" || key == "kind")
+}
+
+fn report(context: &mut Context<'_>, path: &Path, fault: &ConfigFault) {
+    let code = match fault.kind {
+        FaultKind::Unknown { .. } => codes::FIELD_UNKNOWN,
+        FaultKind::NotYet { .. } => codes::FIELD_NOT_YET,
+        FaultKind::Removed { .. } => codes::FIELD_REMOVED,
+        FaultKind::Deprecated { .. } => codes::FIELD_DEPRECATED,
+        FaultKind::WrongType { .. } => codes::FIELD_TYPE,
+        FaultKind::WrongValue { .. } => codes::FIELD_VALUE,
+    };
+    let mut place = path.clone();
+    for segment in &fault.path {
+        place.push(match segment {
+            Segment::Key(key) => bringup_yaml::Segment::Key(key.clone()),
+            Segment::Index(index) => bringup_yaml::Segment::Index(*index),
+        });
+    }
+    let message = fault.message(context.minor);
+    let about_value = matches!(fault.kind, FaultKind::WrongType { .. } | FaultKind::WrongValue { .. });
+    let located =
+        if about_value { context.document.place(&place) } else { context.document.key_place(&place) };
+    let severity =
+        if fault.is_warning() { bringup_diag::Severity::Warning } else { bringup_diag::Severity::Error };
+    let mut finding = bringup_diag::Finding::new(severity, code, message).at(located);
+    finding.hint = fault.hint();
+    context.findings.push(finding);
+}
+
+/// Placeholders in the operator's strings become facts.
+fn fill(context: &mut Context<'_>, path: &Path, value: &mut Value) {
+    match value {
+        Value::String(text) if text.contains("@{") => match Text::parse(text) {
+            Ok(parsed) => *text = template::marked(&parsed),
+            Err(faults) => {
+                for (_, fault) in faults {
+                    context.error(bringup_spec::codes::PLACEHOLDER, path, fault.message, fault.hint);
+                }
+            }
+        },
+        Value::Array(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                fill(context, &path.index(index), item);
+            }
+        }
+        Value::Object(fields) => {
+            for (key, value) in fields.iter_mut() {
+                fill(context, &path.key(key.as_str()), value);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,78 @@
+//! How kubelet gets credentials for images.
+
+use bringup_kubelet::Minor;
+use bringup_spec::ImageCredentialProvider;
+use serde_json::{Value, json};
+
+use crate::aws;
+use crate::context::Context;
+use crate::decisions::Decisions;
+
+/// Where EKS' images keep ECR's provider.
+const EKS_DIRECTORY: &str = "/etc/eks/image-credential-provider";
+
+/// The program of ECR's provider.
+const ECR: &str = "ecr-credential-provider";
+
+/// The directory of the provider's program, if there is a provider.
+pub(crate) fn directory(context: &Context<'_>, decisions: &Decisions) -> Option<String> {
+    match &context.group.image_credential_provider {
+        Some(provider) => Some(provider.bin_dir.as_str().to_owned()),
+        None => decisions.eks_image.then(|| EKS_DIRECTORY.to_owned()),
+    }
+}
+
+/// The provider's configuration, if there is a provider.
+pub(crate) fn config(context: &Context<'_>, decisions: &Decisions) -> Option<Value> {
+    let given = context.group.image_credential_provider.as_ref();
+    if given.is_none() && !decisions.eks_image {
+        return None;
+    }
+    let version = match context.minor {
+        minor if minor < Minor(24) => "v1alpha1",
+        minor if minor < Minor(26) => "v1beta1",
+        _ => "v1",
+    };
+    let name = given.map_or(ECR, |provider| provider.name.as_str());
+    let mut provider = json!({
+        "name": name,
+        "apiVersion": format!("credentialprovider.kubelet.k8s.io/{version}"),
+        "defaultCacheDuration": cache_duration(given),
+        "matchImages": match_images(context, given),
+    });
+    if let (Some(fields), Some(given)) = (provider.as_object_mut(), given) {
+        if !given.args.is_empty() {
+            fields.insert("args".to_owned(), json!(given.args));
+        }
+        if !given.environment.is_empty() {
+            let variables: Vec<Value> =
+                given.environment.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+            fields.insert("env".to_owned(), json!(variables));
+        }
+    }
+    Some(json!({
+        "apiVersion": format!("kubelet.config.k8s.io/{version}"),
+        "kind": "CredentialProviderConfig",
+        "providers": [provider],
+    }))
+}
+
+fn cache_duration(given: Option<&ImageCredentialProvider>) -> String {
+    given
+        .and_then(|provider| provider.cache_duration)
+        .map_or_else(|| "12h0m0s".to_owned(), |span| format!("{}ms", span.milliseconds))
+}
+
+fn match_images(context: &Context<'_>, given: Option<&ImageCredentialProvider>) -> Vec<String> {
+    if let Some(provider) = given
+        && !provider.match_images.is_empty()
+    {
+        return provider.match_images.clone();
+    }
+    let aws = context.spec.aws.as_ref();
+    let partition = aws
+        .and_then(|aws| aws.partition.as_deref())
+        .and_then(aws::partition_named)
+        .unwrap_or_else(|| aws::partition_of(aws.map(|aws| aws.region.as_str()).unwrap_or_default()));
+    partition.match_images(context.minor.0).into_iter().map(ToOwned::to_owned).collect()
+}

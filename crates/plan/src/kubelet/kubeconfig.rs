@@ -1,0 +1,56 @@
+//! Credentials files for the API server. None of them holds a secret: a token is run for, or read from its own file.
+
+use bringup_yaml::{Value, to_yaml};
+
+use crate::context::Context;
+use crate::flavour::AGENT;
+
+/// Who asks, and how it shows that.
+pub(crate) enum User {
+    /// The agent makes a token from the instance's own credentials.
+    EksToken { cluster: String, region: String, role: Option<String> },
+    /// A token that stands in a file.
+    TokenFile(String),
+}
+
+/// A kubeconfig for `user`.
+pub(crate) fn kubeconfig(context: &Context<'_>, user: User, authority: &str) -> String {
+    let api = context.spec.api.as_ref();
+    let endpoint = api.map(|api| api.endpoint.as_str()).unwrap_or_default();
+    let mut cluster = Value::map::<&str, Value>([("server", endpoint.into())]);
+    if api.is_some_and(|api| api.certificate_authority.is_some()) {
+        cluster.set("certificate-authority", authority);
+    }
+    let credentials = match user {
+        User::TokenFile(path) => Value::map([("tokenFile", path)]),
+        User::EksToken { cluster, region, role } => {
+            let mut arguments =
+                vec!["token".to_owned(), "--cluster".to_owned(), cluster, "--region".to_owned(), region];
+            if let Some(role) = role {
+                arguments.extend(["--role".to_owned(), role]);
+            }
+            let exec = Value::map::<&str, Value>([
+                ("apiVersion", "client.authentication.k8s.io/v1beta1".into()),
+                ("command", AGENT.into()),
+                ("args", Value::list(arguments)),
+                ("interactiveMode", "Never".into()),
+            ]);
+            Value::map([("exec", exec)])
+        }
+    };
+    to_yaml(&Value::map::<&str, Value>([
+        ("apiVersion", "v1".into()),
+        ("kind", "Config".into()),
+        ("current-context", "kubelet".into()),
+        ("clusters", named("kubernetes", "cluster", cluster)),
+        (
+            "contexts",
+            named("kubelet", "context", Value::map([("cluster", "kubernetes"), ("user", "kubelet")])),
+        ),
+        ("users", named("kubelet", "user", credentials)),
+    ]))
+}
+
+fn named(name: &str, key: &str, value: Value) -> Value {
+    Value::list([Value::map::<&str, Value>([("name", name.into()), (key, value)])])
+}

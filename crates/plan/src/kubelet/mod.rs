@@ -1,0 +1,8 @@
+//! kubelet: its configuration, flags, credentials and unit.
+
+pub(crate) mod config;
+pub(crate) mod credential_provider;
+pub(crate) mod flags;
+pub(crate) mod kubeconfig;
+pub(crate) mod reserved;
+pub(crate) mod unit;

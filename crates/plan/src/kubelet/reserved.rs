@@ -1,0 +1,128 @@
+//! Fields and flags of kubelet that may not be set, because they would break the join or contradict the document.
+
+use bringup_spec::SwapPolicy;
+use bringup_yaml::Path;
+use serde_json::Value;
+
+use crate::codes;
+use crate::context::Context;
+
+/// Flags that the plan sets itself, and where the document says the same.
+const FLAGS: [(&str, &str); 11] = [
+    ("config", "write the fields under `kubelet.config`"),
+    ("config-dir", "write the fields under `kubelet.config`"),
+    ("kubeconfig", "say how to join under `join`"),
+    ("bootstrap-kubeconfig", "say how to join under `join`"),
+    ("node-labels", "write the labels under `labels`"),
+    ("register-with-taints", "write the taints under `taints`"),
+    ("hostname-override", "choose the source of the name with `nodeName`"),
+    ("image-credential-provider-config", "write `imageCredentialProvider`"),
+    ("image-credential-provider-bin-dir", "write `imageCredentialProvider.binDir`"),
+    ("help", "remove it: kubelet would print its help and stop"),
+    ("version", "remove it: kubelet would print its version and stop"),
+];
+
+/// Where the document says what this flag would say, if the plan sets the flag itself.
+pub(crate) fn flag_instead(name: &str, on_aws: bool) -> Option<&'static str> {
+    if name == "provider-id" && on_aws {
+        return Some("remove it: on AWS it is always made of zone and instance id");
+    }
+    FLAGS.iter().find(|(flag, _)| *flag == name).map(|(_, instead)| *instead)
+}
+
+/// Checks the fields that the operator gave under `path`.
+pub(crate) fn check_fields(context: &mut Context<'_>, path: &Path) {
+    let config = &context.group.kubelet.config;
+    let network = &context.spec.network;
+    let mut faults: Vec<(Vec<&str>, String, String)> = Vec::new();
+    let mut refuse = |keys: &[&'static str], why: &str, instead: String| {
+        faults.push((keys.to_vec(), why.to_owned(), instead));
+    };
+    for key in ["apiVersion", "kind"] {
+        if config.contains_key(key) {
+            refuse(&[key], "it is always the same", "remove it".to_owned());
+        }
+    }
+    if config.contains_key("providerID") && context.on_aws() {
+        refuse(&["providerID"], "on AWS it is always made of zone and instance id", "remove it".to_owned());
+    }
+    if config.contains_key("registerWithTaints") && !context.group.taints.is_empty() {
+        refuse(
+            &["registerWithTaints"],
+            "it would replace the taints that `taints` names",
+            "write all of them under `taints`".to_owned(),
+        );
+    }
+    if let Some(given) = config.get("clusterDNS").and_then(Value::as_array)
+        && !network.dns.is_empty()
+    {
+        let same = given.iter().filter_map(Value::as_str).eq(network.dns.iter().map(ToString::to_string));
+        if !same {
+            refuse(
+                &["clusterDNS"],
+                "`network.dns` says otherwise",
+                "keep `network.dns` and remove this".to_owned(),
+            );
+        }
+    }
+    if let Some(given) = config.get("clusterDomain").and_then(Value::as_str)
+        && given != network.domain
+    {
+        refuse(
+            &["clusterDomain"],
+            "the cluster's domain is another one for every other node",
+            format!("write `network.domain: {given}` and remove this"),
+        );
+    }
+    let lookup = |keys: &[&str]| {
+        let mut value = config.get(*keys.first()?)?;
+        for key in keys.iter().skip(1) {
+            value = value.get(*key)?;
+        }
+        Some(value)
+    };
+    let unsafe_fields: [(&[&'static str], Value, &str); 3] = [
+        (
+            &["authentication", "anonymous", "enabled"],
+            Value::Bool(true),
+            "anybody who reaches the node could then run commands in its pods",
+        ),
+        (
+            &["authentication", "webhook", "enabled"],
+            Value::Bool(false),
+            "the API server could then no longer tell who asks",
+        ),
+        (
+            &["authorization", "mode"],
+            Value::String("AlwaysAllow".to_owned()),
+            "anybody with a certificate could then run commands in the node's pods",
+        ),
+    ];
+    for (keys, value, why) in unsafe_fields {
+        if lookup(keys) == Some(&value) {
+            refuse(keys, why, "remove it".to_owned());
+        }
+    }
+    let has_authority = context.spec.api.as_ref().is_some_and(|api| api.certificate_authority.is_some());
+    let client_authority: &[&'static str] = &["authentication", "x509", "clientCAFile"];
+    if has_authority && lookup(client_authority).is_some() {
+        refuse(
+            client_authority,
+            "the plan writes the cluster's authority itself",
+            "put the certificate into `api.certificateAuthority`".to_owned(),
+        );
+    }
+    if config.get("failSwapOn") == Some(&Value::Bool(true))
+        && context.group.swap.as_ref().is_some_and(|swap| swap.policy != SwapPolicy::Off)
+    {
+        refuse(
+            &["failSwapOn"],
+            "the node is to have swap, and kubelet would not start",
+            "remove it, or write `swap: off`".to_owned(),
+        );
+    }
+    for (keys, why, instead) in faults {
+        let message = format!("`{}` may not be set: {why}", keys.join("."));
+        context.key_error(codes::FIELD_RESERVED, &path.keys(keys), message, instead);
+    }
+}

@@ -1,0 +1,98 @@
+//! kubelet's unit: held behind the gate, whatever the image has.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use bringup_spec::{AgentSource, JoinMethod, OsFamily, RuntimeName, SoftwareSource};
+
+use crate::context::Context;
+use crate::decisions::Decisions;
+use crate::flavour::{ARGUMENTS_VARIABLE, GATE_FILE};
+use crate::{PlacedBy, Unit};
+
+/// Where kubelet's arguments stand when there is no agent to open a gate.
+pub(crate) const STATIC_ENVIRONMENT: &str = "/etc/kubernetes/kubelet.env";
+
+/// kubelet's unit with our drop-in and, where the image has no unit, the unit itself.
+pub(crate) fn unit(context: &Context<'_>, decisions: &Decisions) -> Unit {
+    let old = context.group.os.family == OsFamily::AmazonLinux2;
+    let kubeadm = decisions.join == JoinMethod::Kubeadm;
+    let gated = decisions.agent != AgentSource::None;
+    let runtime = runtime_unit(decisions.runtime);
+    let mut drop_ins = BTreeMap::new();
+    let mut text = String::from("[Unit]\n");
+    if gated {
+        text.push_str("Requires=bringup-gate.target\nAfter=bringup-gate.target\n");
+    }
+    // A broken machine is to be retried for ever: a start limit would leave it down after the cause has gone.
+    let limit = if old { "" } else { "StartLimitIntervalSec=0\n" };
+    let _ = write!(text, "Wants={runtime}\nAfter={runtime}\n{limit}\n[Service]\n");
+    if old {
+        text.push_str("StartLimitInterval=0\n");
+    }
+    if kubeadm {
+        if gated {
+            let _ = writeln!(text, "EnvironmentFile={GATE_FILE}");
+        }
+    } else {
+        // An image's own environment files may not exist; the empty line forgets them.
+        text.push_str("EnvironmentFile=\n");
+        let file = if gated { GATE_FILE } else { STATIC_ENVIRONMENT };
+        for file in decisions.layout.environment_files.iter().chain(&[file]) {
+            let _ = writeln!(text, "EnvironmentFile={file}");
+        }
+        let program = Decisions::kubelet_program(context);
+        let _ = write!(text, "ExecStart=\nExecStart={program} ${ARGUMENTS_VARIABLE}\n");
+    }
+    text.push_str("Restart=always\nRestartSec=5\n");
+    drop_ins.insert(decisions.layout.drop_in.to_owned(), text);
+    if kubeadm && bring_unit(context) {
+        drop_ins.insert("10-kubeadm.conf".to_owned(), kubeadm_drop_in(context));
+    }
+    Unit {
+        name: "kubelet.service".to_owned(),
+        content: bring_unit(context).then(|| unit_file(context, runtime)),
+        // The agent starts it, on every boot, once the gate is open.
+        enabled: Some(!gated),
+        mask: false,
+        drop_ins,
+        aliases: Vec::new(),
+        placed_by: PlacedBy::Carrier,
+    }
+}
+
+/// The runtime's unit.
+pub(crate) fn runtime_unit(runtime: RuntimeName) -> &'static str {
+    match runtime {
+        RuntimeName::Containerd => "containerd.service",
+        RuntimeName::Docker => "docker.service",
+    }
+}
+
+/// A download or an extension brings the program alone, and Flatcar's image has no kubelet at all.
+fn bring_unit(context: &Context<'_>) -> bool {
+    matches!(context.group.software.kubelet.from, SoftwareSource::Url | SoftwareSource::Extension)
+        || context.group.os.family == OsFamily::Flatcar
+}
+
+fn unit_file(context: &Context<'_>, runtime: &str) -> String {
+    let program = Decisions::kubelet_program(context);
+    format!(
+        "[Unit]\nDescription=kubelet: the Kubernetes node agent\nDocumentation=https://kubernetes.io/docs/\nAfter={runtime}\n\n\
+         [Service]\nExecStart={program}\nRestart=always\nRestartSec=5\nKillMode=process\nCPUAccounting=true\nMemoryAccounting=true\n\n\
+         [Install]\nWantedBy=multi-user.target\n"
+    )
+}
+
+/// The variables through which kubeadm tells kubelet what to do, as its packages have them.
+fn kubeadm_drop_in(context: &Context<'_>) -> String {
+    let program = Decisions::kubelet_program(context);
+    format!(
+        "[Service]\n\
+         Environment=\"KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf\"\n\
+         Environment=\"KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml\"\n\
+         EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env\n\
+         ExecStart=\n\
+         ExecStart={program} $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS\n"
+    )
+}

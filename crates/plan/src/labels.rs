@@ -1,0 +1,275 @@
+//! Labels and taints, by the rules of Kubernetes and by what kubelet may say of itself.
+
+use std::collections::BTreeMap;
+
+use bringup_spec::{Segment, Taint, Text};
+
+use crate::codes;
+use crate::context::Context;
+
+/// Labels under `kubernetes.io` and `k8s.io` that kubelet may set on its own node.
+const ALLOWED: [&str; 11] = [
+    "kubernetes.io/hostname",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region",
+    "beta.kubernetes.io/instance-type",
+    "node.kubernetes.io/instance-type",
+    "kubernetes.io/os",
+    "kubernetes.io/arch",
+    "beta.kubernetes.io/os",
+    "beta.kubernetes.io/arch",
+];
+
+/// Namespaces, and those ending in a dot and one of these, that kubelet may use freely.
+const ALLOWED_NAMESPACES: [&str; 2] = ["kubelet.kubernetes.io", "node.kubernetes.io"];
+
+/// What is wrong with a qualified name such as `example.com/role`, if anything.
+fn name_fault(name: &str) -> Option<String> {
+    let (prefix, last) = match name.split_once('/') {
+        Some((prefix, last)) => (Some(prefix), last),
+        None => (None, name),
+    };
+    if let Some(prefix) = prefix
+        && !is_subdomain(prefix)
+    {
+        return Some(format!(
+            "its prefix `{prefix}` is no DNS name: lower-case letters, digits, `-` and `.`, at most 253"
+        ));
+    }
+    if last.contains('/') {
+        return Some("it has more than one `/`".to_owned());
+    }
+    if last.is_empty() {
+        return Some("nothing follows its prefix".to_owned());
+    }
+    word_fault(last)
+}
+
+/// The rule for the last part of a name and for a value that is not empty.
+fn word_fault(word: &str) -> Option<String> {
+    let edge = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_alphanumeric());
+    if word.chars().count() > 63 {
+        return Some(format!("`{word}` is longer than 63 characters"));
+    }
+    let inner = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    if let Some(wrong) = word.chars().find(|letter| !inner(*letter)) {
+        return Some(format!("`{wrong}` is not allowed: letters, digits, `-`, `_` and `.`"));
+    }
+    if !edge(word.chars().next()) || !edge(word.chars().last()) {
+        return Some("it must begin and end with a letter or a digit".to_owned());
+    }
+    None
+}
+
+fn is_subdomain(text: &str) -> bool {
+    let inner = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    text.len() <= 253
+        && text.split('.').all(|part| {
+            part.starts_with(inner)
+                && part.ends_with(inner)
+                && part.chars().all(|letter| inner(letter) || letter == '-')
+        })
+}
+
+/// What is wrong with the value of a label, if anything; of facts only the literal parts can be judged.
+fn value_fault(value: &Text) -> Option<String> {
+    if let Some(value) = value.as_literal() {
+        return if value.is_empty() { None } else { word_fault(value) };
+    }
+    value.segments().iter().find_map(|segment| match segment {
+        Segment::Literal(text) => word_fault(&format!("a{text}a")),
+        Segment::Fact { .. } => None,
+    })
+}
+
+/// Why kubelet would refuse to start with this label, or the API server to take it from kubelet.
+fn refusal(key: &str) -> Option<&'static str> {
+    let (namespace, _) = key.split_once('/')?;
+    let within = |parent: &str| {
+        namespace == parent || namespace.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.'))
+    };
+    if within("node-restriction.kubernetes.io") {
+        return Some(
+            "labels under `node-restriction.kubernetes.io` are there to be out of a node's own reach",
+        );
+    }
+    if !(within("kubernetes.io") || within("k8s.io")) {
+        return None;
+    }
+    let allowed = ALLOWED.contains(&key) || ALLOWED_NAMESPACES.iter().any(|parent| within(parent));
+    (!allowed).then_some("kubelet does not start with a label of its own under `kubernetes.io` or `k8s.io` that is not on its list")
+}
+
+/// Checks the labels of the group.
+pub(crate) fn check_labels(context: &mut Context<'_>) {
+    for (key, value) in &context.group.labels {
+        let path = || context.path.key("labels").key(key.as_str());
+        if let Some(fault) = name_fault(key) {
+            let path = path();
+            context.key_error(
+                codes::LABEL_NAME,
+                &path,
+                format!("`{key}` is no name of a label: {fault}"),
+                "write one such as `example.com/role` or `role`",
+            );
+        } else if let Some(why) = refusal(key) {
+            let path = path();
+            let instead = if key.starts_with("node-role.kubernetes.io/") {
+                "set it from outside once the node has joined, with `kubectl label node` or a controller; for scheduling use a label of your own, such as `example.com/role`"
+            } else {
+                "use a prefix of your own, such as `example.com/`, or `node.kubernetes.io/`, or set it from outside with `kubectl label node`"
+            };
+            context.key_error(
+                codes::LABEL_REFUSED,
+                &path,
+                format!("a node cannot give itself the label `{key}`: {why}"),
+                instead,
+            );
+        }
+        if let Some(fault) = value_fault(value) {
+            let path = context.path.key("labels").key(key.as_str());
+            context.error(
+                codes::LABEL_VALUE,
+                &path,
+                format!("`{value}` is no value of a label: {fault}"),
+                "a value has at most 63 letters, digits, `-`, `_` and `.`, and may be empty",
+            );
+        }
+    }
+}
+
+/// Checks the taints of the group.
+pub(crate) fn check_taints(context: &mut Context<'_>) {
+    let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (index, taint) in context.group.taints.iter().enumerate() {
+        let path = context.path.key("taints").index(index);
+        if let Some(fault) = name_fault(&taint.key) {
+            context.error(
+                codes::TAINT_NAME,
+                &path.key("key"),
+                format!("`{}` is no name of a taint: {fault}", taint.key),
+                "write one such as `example.com/gpu` or `dedicated`",
+            );
+        }
+        if let Some(fault) = word_fault(&taint.value).filter(|_| !taint.value.is_empty()) {
+            context.error(
+                codes::TAINT_VALUE,
+                &path.key("value"),
+                format!("`{}` is no value of a taint: {fault}", taint.value),
+                "a value has at most 63 letters, digits, `-`, `_` and `.`, and may be empty",
+            );
+        }
+        if let Some(first) = seen.insert((&taint.key, taint.effect.word()), index) {
+            context.error(
+                codes::TAINT_DUPLICATE,
+                &path,
+                format!(
+                    "the taint `{}` with effect `{}` is there twice; kubelet takes neither",
+                    taint.key, taint.effect
+                ),
+                format!("keep one: the other is `taints[{first}]`"),
+            );
+        }
+    }
+}
+
+/// The labels as `--node-labels` takes them.
+pub(crate) fn labels_flag(labels: &BTreeMap<String, Text>) -> Text {
+    let mut text = Text::default();
+    for (key, value) in labels {
+        if !text.segments().is_empty() {
+            text.push_str(",");
+        }
+        text.push_str(key);
+        text.push_str("=");
+        text.push(value);
+    }
+    text
+}
+
+/// The taints as `--register-with-taints` takes them.
+pub(crate) fn taints_flag(taints: &[Taint]) -> String {
+    let parts: Vec<String> =
+        taints.iter().map(|taint| format!("{}={}:{}", taint.key, taint.value, taint.effect)).collect();
+    parts.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_kubernetes() {
+        for name in ["role", "example.com/role", "a.b-c/X_y.z", "9", &"a".repeat(63)] {
+            assert_eq!(name_fault(name), None, "{name}");
+        }
+        for name in [
+            "",
+            "-a",
+            "a-",
+            "Example.com/role",
+            "example.com/",
+            "/a",
+            "a/b/c",
+            "a b",
+            "a..b/c",
+            &"a".repeat(64),
+        ] {
+            assert!(name_fault(name).is_some(), "{name}");
+        }
+        assert!(name_fault(&format!("{}/a", "a.".repeat(127))).is_some());
+    }
+
+    #[test]
+    fn values_may_be_empty_and_hold_facts() {
+        let fault = |text: &str| value_fault(&Text::parse(text).unwrap());
+        assert_eq!(fault(""), None);
+        assert_eq!(fault("gpu-@{zone}"), None);
+        assert_eq!(fault("@{instanceType}"), None);
+        assert!(fault("gpu @{zone}").is_some());
+        assert!(fault("-gpu").is_some());
+        assert!(fault(&"a".repeat(64)).is_some());
+    }
+
+    #[test]
+    fn kubelet_refuses_what_its_list_does_not_have() {
+        for key in [
+            "role",
+            "example.com/role",
+            "kubernetes.io/hostname",
+            "node.kubernetes.io/anything",
+            "sub.node.kubernetes.io/anything",
+            "kubelet.kubernetes.io/x",
+            "topology.kubernetes.io/zone",
+            "beta.kubernetes.io/arch",
+            "notkubernetes.io/x",
+        ] {
+            assert_eq!(refusal(key), None, "{key}");
+        }
+        for key in [
+            "node-role.kubernetes.io/worker",
+            "kubernetes.io/role",
+            "k8s.io/x",
+            "k8s.amazonaws.com.k8s.io/x",
+            "node-restriction.kubernetes.io/x",
+            "a.node-restriction.kubernetes.io/x",
+            "topology.kubernetes.io/rack",
+        ] {
+            assert!(refusal(key).is_some(), "{key}");
+        }
+    }
+
+    #[test]
+    fn flags_are_sorted_and_keep_empty_values() {
+        let labels = BTreeMap::from([
+            ("b".to_owned(), Text::literal("2")),
+            ("a".to_owned(), Text::parse("@{zone}").unwrap()),
+        ]);
+        assert_eq!(labels_flag(&labels).to_string(), "a=@{zone},b=2");
+        let taint =
+            Taint { key: "k".into(), value: String::new(), effect: bringup_spec::TaintEffect::NoExecute };
+        assert_eq!(taints_flag(&[taint]), "k=:NoExecute");
+    }
+}

@@ -1,0 +1,254 @@
+//! The operator's own programs: steps and hooks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bringup_spec::{Hook, HookPoint, Phase, Role, Step as OperatorStep, Text};
+use bringup_yaml::Path;
+
+use crate::context::Context;
+use crate::order::Wish;
+use crate::steps::{plain, policy, script};
+use crate::{Action, HookStep, Policy, Step, codes};
+
+/// What the operator's programs add to a plan.
+#[derive(Default)]
+pub(crate) struct Programs {
+    /// Scripts as files, for the phase `fetch`.
+    pub(crate) scripts: Vec<Step>,
+    /// Hooks before and after the installation, in the phases of these names.
+    pub(crate) phased_hooks: Vec<Step>,
+    /// Hooks that a controller asks for.
+    pub(crate) hooks: Vec<HookStep>,
+    /// Steps and where they want to be; their phase is decided with their place.
+    pub(crate) steps: Vec<(Step, Wish)>,
+}
+
+/// The operator's programs.
+pub(crate) fn programs(context: &mut Context<'_>) -> Programs {
+    let mut programs = Programs::default();
+    hooks(context, &mut programs);
+    let mut names = BTreeSet::new();
+    for (index, given) in context.group.steps.iter().enumerate() {
+        let path = context.at(["steps"]).index(index);
+        check_step(context, &path, given, &mut names);
+        let command =
+            command(context, &path, given.name.as_str(), &given.run, given.script.as_ref(), &mut programs);
+        let action = Action::Run {
+            command,
+            environment: given.environment.clone(),
+            directory: given.directory.as_ref().map(ToString::to_string),
+            wait_for: Vec::new(),
+            hook: None,
+        };
+        let mut step = plain(given.name.as_str(), Phase::PreInstall, action);
+        step.policy = Some(attempts(
+            context,
+            &path,
+            given.attempts,
+            policy(given.timeout, given.attempts, given.backoff, given.on_failure),
+        ));
+        step.every_boot = given.every_boot;
+        let wish = Wish { before: given.before.clone(), after: given.after.clone(), path };
+        programs.steps.push((step, wish));
+    }
+    programs
+}
+
+fn check_step<'a>(
+    context: &mut Context<'_>,
+    path: &Path,
+    step: &'a OperatorStep,
+    names: &mut BTreeSet<&'a str>,
+) {
+    if !names.insert(step.name.as_str()) {
+        context.error(
+            codes::STEP_DUPLICATE,
+            &path.key("name"),
+            format!("there are two steps `{}`", step.name),
+            "give one of them another name",
+        );
+    }
+    if Phase::ALL.iter().any(|phase| phase.word() == step.name.as_str()) {
+        context.error(
+            codes::STEP_RESERVED,
+            &path.key("name"),
+            format!("`{}` is the name of a phase", step.name),
+            "give the step another name",
+        );
+    }
+}
+
+fn attempts(context: &mut Context<'_>, path: &Path, attempts: u32, mut policy: Policy) -> Policy {
+    if attempts == 0 {
+        context.error(
+            codes::STEP_ATTEMPTS,
+            &path.key("attempts"),
+            "with no attempt at all this never runs",
+            "write 1 or more",
+        );
+        policy.attempts = 1;
+    }
+    policy
+}
+
+/// The command of a step or hook: given, or the path of its script.
+fn command(
+    context: &mut Context<'_>,
+    path: &Path,
+    name: &str,
+    run: &[Text],
+    given: Option<&Text>,
+    programs: &mut Programs,
+) -> Vec<Text> {
+    match (run.first(), given) {
+        (Some(_), Some(_)) => {
+            context.error(
+                codes::STEP_COMMAND,
+                path,
+                format!("`{name}` has both `run` and `script`"),
+                "keep one of them",
+            );
+            run.to_vec()
+        }
+        (None, None) => {
+            context.error(
+                codes::STEP_COMMAND,
+                path,
+                format!("`{name}` has nothing to run"),
+                "write `run: [PROGRAM, ARGUMENT, ...]`, or `script: |` with a shebang",
+            );
+            Vec::new()
+        }
+        (Some(program), None) => {
+            check_program(context, path, program, run);
+            run.to_vec()
+        }
+        (None, Some(text)) => {
+            let starts = text.segments().first().is_some_and(
+                |segment| matches!(segment, bringup_spec::Segment::Literal(text) if text.starts_with("#!")),
+            );
+            if !starts {
+                context.error(
+                    codes::STEP_SHEBANG,
+                    &path.key("script"),
+                    "the script does not say which program reads it",
+                    "begin it with a line such as `#!/bin/sh`",
+                );
+            }
+            let (step, path) = script(name, text);
+            programs.scripts.push(step);
+            vec![Text::literal(path)]
+        }
+    }
+}
+
+/// No shell reads a command: what only a shell understands would reach the program as it is.
+fn check_program(context: &mut Context<'_>, path: &Path, program: &Text, run: &[Text]) {
+    let Some(literal) = program.as_literal() else { return };
+    if run.len() == 1 && literal.contains(char::is_whitespace) {
+        context.error(
+            codes::STEP_SHELL,
+            &path.key("run"),
+            format!("`{literal}` is taken for the name of one program: no shell splits it"),
+            "write each word as an item of its own, or use `script: |` with a shebang",
+        );
+        return;
+    }
+    let operators = ["|", "||", "&&", ";", ">", ">>", "<", "2>&1", "&"];
+    let found = run.iter().filter_map(Text::as_literal).find(|word| operators.contains(word));
+    if let Some(word) = found {
+        context.warning(
+            codes::STEP_SHELL,
+            &path.key("run"),
+            format!("`{word}` reaches the program as an argument: no shell reads it"),
+            "use `script: |` with a shebang",
+        );
+    }
+}
+
+/// Whether a hook runs once for the cluster, on its first control-plane node.
+fn is_cluster_scoped(point: HookPoint) -> bool {
+    matches!(
+        point,
+        HookPoint::PreClusterInstall
+            | HookPoint::PostClusterInstall
+            | HookPoint::PreClusterUpgrade
+            | HookPoint::PostClusterUpgrade
+            | HookPoint::PreClusterDelete
+            | HookPoint::PostClusterDelete
+    )
+}
+
+/// The cluster's labels and annotations as hooks of cluster scope get them.
+fn parameters(context: &Context<'_>) -> Vec<Text> {
+    let metadata = &context.document.cluster.metadata;
+    metadata
+        .labels
+        .iter()
+        .chain(&metadata.annotations)
+        .map(|(key, value)| Text::literal(format!("{key}={value}")))
+        .collect()
+}
+
+fn hooks(context: &mut Context<'_>, programs: &mut Programs) {
+    let spec = Context::spec_path(["hooks"]);
+    let group = context.at(["hooks"]);
+    let cluster = context.spec.hooks.iter().enumerate().map(|(index, hook)| (spec.index(index), hook));
+    let own = context.group.hooks.iter().enumerate().map(|(index, hook)| (group.index(index), hook));
+    let all: Vec<(Path, &Hook)> = cluster.chain(own).collect();
+    let mut names = BTreeSet::new();
+    for (path, hook) in all {
+        if !names.insert(hook.name.as_str()) {
+            context.error(
+                codes::HOOK_DUPLICATE,
+                &path.key("name"),
+                format!("there are two hooks `{}`", hook.name),
+                "give one of them another name",
+            );
+        }
+        let clustered = is_cluster_scoped(hook.on);
+        if clustered && context.group.role == Role::Worker {
+            // It is in the plans of control-plane nodes; a group's own would be nowhere.
+            if context.path.segments().len() < path.segments().len()
+                && path.segments().starts_with(context.path.segments())
+            {
+                context.error(
+                    codes::HOOK_WORKER,
+                    &path.key("on"),
+                    format!("`{}` runs on the first control-plane node, and this group has workers", hook.on),
+                    "move the hook to `spec.hooks` or to a control-plane group",
+                );
+            }
+            continue;
+        }
+        let name = format!("hook-{}", hook.name);
+        let mut command = command(context, &path, &name, &hook.run, hook.script.as_ref(), programs);
+        let policy = policy(hook.timeout, hook.attempts, hook.backoff, hook.on_failure);
+        let policy = attempts(context, &path, hook.attempts, policy);
+        if let Some(phase) = phase_of(hook.on) {
+            let action = Action::Run {
+                command,
+                environment: BTreeMap::new(),
+                directory: None,
+                wait_for: Vec::new(),
+                hook: Some(hook.on),
+            };
+            let mut step = plain(format!("hook:{}", hook.name), phase, action);
+            step.policy = Some(policy);
+            programs.phased_hooks.push(step);
+        } else {
+            if clustered {
+                command.extend(parameters(context));
+            }
+            programs.hooks.push(HookStep { name: hook.name.to_string(), on: hook.on, command, policy });
+        }
+    }
+}
+
+fn phase_of(point: HookPoint) -> Option<Phase> {
+    match point {
+        HookPoint::PreInstall => Some(Phase::PreInstall),
+        HookPoint::PostInstall => Some(Phase::PostInstall),
+        _ => None,
+    }
+}

@@ -1,0 +1,244 @@
+//! containerd's configuration, schema 2 (1.x) or 3 (2.x), with the operator's fragment laid over it.
+
+use bringup_kubelet::Minor;
+use toml::{Table, Value};
+
+use crate::context::Context;
+use crate::decisions::Decisions;
+use crate::{Origin, codes};
+
+/// The plugin that schema 2 has, and that schema 3 splits in two.
+const CRI_2: &str = "io.containerd.grpc.v1.cri";
+const IMAGES_3: &str = "io.containerd.cri.v1.images";
+const RUNTIME_3: &str = "io.containerd.cri.v1.runtime";
+
+/// Where registries' own settings are looked for.
+const REGISTRY_CONFIG: &str = "/etc/containerd/certs.d:/etc/docker/certs.d";
+
+/// The configuration as TOML; none if the fragment cannot be used.
+pub(super) fn config(
+    context: &mut Context<'_>,
+    decisions: &Decisions,
+    sandbox_image: &str,
+) -> Option<String> {
+    let fragment = fragment(context);
+    let schema = schema(context, fragment.as_ref())?;
+    let systemd = decisions.cgroup_driver == "systemd";
+    let cdi = context.minor >= Minor(32);
+    let mut table = match schema {
+        3 => schema_3(sandbox_image, systemd, cdi),
+        _ => schema_2(sandbox_image, systemd, cdi),
+    };
+    if let Some(fragment) = fragment {
+        merge(&mut table, fragment);
+    }
+    // The fragment cannot choose a schema that the rest is not written in.
+    table.insert("version".to_owned(), Value::Integer(schema));
+    toml::to_string(&table).ok()
+}
+
+fn fragment(context: &mut Context<'_>) -> Option<Table> {
+    let text = context.group.runtime.config.as_deref()?;
+    let path = context.at(["runtime", "config"]);
+    match text.parse::<Table>() {
+        Ok(table) => {
+            context.origin(
+                "/etc/containerd/config.toml",
+                "merged with the document's TOML",
+                Origin::Document(path),
+            );
+            Some(table)
+        }
+        Err(fault) => {
+            let line = fault
+                .span()
+                .map_or(1, |span| text.get(..span.start).unwrap_or_default().lines().count().max(1));
+            context.error(
+                codes::RUNTIME_TOML,
+                &path,
+                format!("this is no TOML: {} (line {line} of the text)", fault.message()),
+                "write what belongs into `/etc/containerd/config.toml`",
+            );
+            None
+        }
+    }
+}
+
+/// The schema to write, by what is known of containerd's version and of the fragment.
+fn schema(context: &mut Context<'_>, fragment: Option<&Table>) -> Option<i64> {
+    let group = context.group;
+    let (version, keys) = match (&group.runtime.version, &group.software.runtime.version) {
+        (Some(version), _) => (Some(version.as_str()), ["runtime", "version"].as_slice()),
+        (None, Some(version)) => (Some(version.as_str()), ["software", "runtime", "version"].as_slice()),
+        (None, None) => (None, [].as_slice()),
+    };
+    let major = version.and_then(|version| {
+        version.trim_start_matches('v').split(['.', '-', '+']).next()?.parse::<u32>().ok()
+    });
+    if let Some(version) = version
+        && !matches!(major, Some(1 | 2))
+    {
+        let path = context.at(keys.iter().copied());
+        context.error(
+            codes::RUNTIME_VERSION,
+            &path,
+            format!("`{version}` is no version of containerd that is known"),
+            "write one such as `1.7.28` or `2.1.4`",
+        );
+        return None;
+    }
+    let wanted = fragment.and_then(fragment_schema);
+    let path = context.at(["runtime", "config"]);
+    match (major, wanted) {
+        (Some(1), Some(3..)) => {
+            context.error(
+                codes::RUNTIME_SCHEMA,
+                &path,
+                "this is of schema 3, which containerd 1.x cannot read",
+                "write it with `version = 2` and the plugin `io.containerd.grpc.v1.cri`, or use containerd 2.x",
+            );
+            None
+        }
+        (_, Some(1)) => {
+            context.error(
+                codes::RUNTIME_SCHEMA,
+                &path,
+                "this is of schema 1, whose plugins have other names",
+                "write it with `version = 2` and full names of plugins",
+            );
+            None
+        }
+        (Some(2), Some(2)) => {
+            context.warning(
+                codes::RUNTIME_SCHEMA,
+                &path,
+                "this is of schema 2, which containerd 2.x converts at each start",
+                "write it with `version = 3`: `containerd config migrate` shows how",
+            );
+            Some(2)
+        }
+        (_, Some(schema)) => Some(schema),
+        (Some(2), None) => Some(3),
+        (Some(_), None) => Some(2),
+        // containerd 2.x reads schema 2 as well, and Kubernetes 1.36 is the first without support for 1.x.
+        (None, None) => Some(if context.minor >= Minor(36) { 3 } else { 2 }),
+    }
+}
+
+/// The schema that a fragment is written in, by what it says or by the plugins that it names.
+fn fragment_schema(fragment: &Table) -> Option<i64> {
+    if let Some(version) = fragment.get("version").and_then(Value::as_integer) {
+        return Some(version);
+    }
+    let plugins = fragment.get("plugins")?.as_table()?;
+    if plugins.keys().any(|name| name.starts_with("io.containerd.cri.v1.")) {
+        return Some(3);
+    }
+    plugins.contains_key(CRI_2).then_some(2)
+}
+
+fn table<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    Value::Table(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+fn text(text: &str) -> Value {
+    Value::String(text.to_owned())
+}
+
+fn runc(systemd: bool) -> Value {
+    let options = table([("SystemdCgroup", Value::Boolean(systemd))]);
+    table([("runc", table([("runtime_type", text("io.containerd.runc.v2")), ("options", options)]))])
+}
+
+fn cni() -> Value {
+    table([("bin_dir", text("/opt/cni/bin")), ("conf_dir", text("/etc/cni/net.d"))])
+}
+
+fn base(plugins: Value) -> Table {
+    let address = table([("address", text("/run/containerd/containerd.sock"))]);
+    Table::from_iter([
+        ("root".to_owned(), text("/var/lib/containerd")),
+        ("state".to_owned(), text("/run/containerd")),
+        ("grpc".to_owned(), address),
+        ("plugins".to_owned(), plugins),
+    ])
+}
+
+fn schema_2(sandbox_image: &str, systemd: bool, cdi: bool) -> Table {
+    let containerd = table([
+        ("default_runtime_name", text("runc")),
+        ("discard_unpacked_layers", Value::Boolean(true)),
+        ("runtimes", runc(systemd)),
+    ]);
+    let mut cri = table([
+        ("sandbox_image", text(sandbox_image)),
+        ("containerd", containerd),
+        ("cni", cni()),
+        ("registry", table([("config_path", text(REGISTRY_CONFIG))])),
+    ]);
+    if let Some(cri) = cri.as_table_mut().filter(|_| cdi) {
+        cri.insert("enable_cdi".to_owned(), Value::Boolean(true));
+    }
+    base(table([(CRI_2, cri)]))
+}
+
+fn schema_3(sandbox_image: &str, systemd: bool, cdi: bool) -> Table {
+    let images = table([
+        ("discard_unpacked_layers", Value::Boolean(true)),
+        ("pinned_images", table([("sandbox", text(sandbox_image))])),
+        ("registry", table([("config_path", text(REGISTRY_CONFIG))])),
+    ]);
+    let containerd = table([("default_runtime_name", text("runc")), ("runtimes", runc(systemd))]);
+    let mut runtime = table([("containerd", containerd), ("cni", cni())]);
+    if let Some(runtime) = runtime.as_table_mut().filter(|_| cdi) {
+        runtime.insert("enable_cdi".to_owned(), Value::Boolean(true));
+    }
+    base(table([(IMAGES_3, images), (RUNTIME_3, runtime)]))
+}
+
+fn merge(base: &mut Table, over: Table) {
+    for (key, value) in over {
+        match (base.get_mut(&key), value) {
+            (Some(Value::Table(base)), Value::Table(over)) => merge(base, over),
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemas_are_written_as_containerd_reads_them() {
+        let two = schema_2("pause", true, false);
+        let cri = two["plugins"][CRI_2].as_table().unwrap();
+        assert_eq!(cri["sandbox_image"].as_str(), Some("pause"));
+        assert_eq!(cri["containerd"]["runtimes"]["runc"]["options"]["SystemdCgroup"].as_bool(), Some(true));
+        assert!(!cri.contains_key("enable_cdi"));
+        let three = schema_3("pause", false, true);
+        assert_eq!(three["plugins"][IMAGES_3]["pinned_images"]["sandbox"].as_str(), Some("pause"));
+        assert_eq!(three["plugins"][RUNTIME_3]["enable_cdi"].as_bool(), Some(true));
+        let options = &three["plugins"][RUNTIME_3]["containerd"]["runtimes"]["runc"]["options"];
+        assert_eq!(options["SystemdCgroup"].as_bool(), Some(false));
+    }
+
+    #[test]
+    fn a_fragment_tells_its_schema_by_its_plugins() {
+        let schema = |text: &str| fragment_schema(&text.parse::<Table>().unwrap());
+        assert_eq!(schema("version = 3"), Some(3));
+        assert_eq!(schema("[plugins.'io.containerd.cri.v1.runtime']\nenable_cdi = true"), Some(3));
+        assert_eq!(schema("[plugins.'io.containerd.grpc.v1.cri']\nenable_cdi = true"), Some(2));
+        assert_eq!(schema("[grpc]\naddress = 'x'"), None);
+    }
+
+    #[test]
+    fn fragments_merge_tables_and_replace_arrays() {
+        let mut base: Table = "[a]\nb = [1, 2]\nc = 1\n[a.d]\ne = 1".parse().unwrap();
+        merge(&mut base, "[a]\nb = [3]\n[a.d]\nf = 2".parse().unwrap());
+        let expected: Table = "[a]\nb = [3]\nc = 1\n[a.d]\ne = 1\nf = 2".parse().unwrap();
+        assert_eq!(base, expected);
+    }
+}

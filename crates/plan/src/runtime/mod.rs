@@ -1,0 +1,110 @@
+//! The container runtime: what it is told.
+
+mod containerd;
+mod docker;
+
+use bringup_kubelet::Minor;
+use bringup_spec::{Phase, RuntimeName, Text};
+
+use crate::context::Context;
+use crate::decisions::Decisions;
+use crate::kubelet::unit::runtime_unit;
+use crate::steps::{plain, write_file};
+use crate::{Action, Content, Origin, Step, aws, codes};
+
+/// The image of the pod sandbox.
+pub(crate) fn sandbox_image(context: &mut Context<'_>) -> String {
+    if let Some(image) = &context.group.runtime.sandbox_image {
+        let path = context.at(["runtime", "sandboxImage"]);
+        context.origin("sandbox image", image, Origin::Document(path));
+        return image.clone();
+    }
+    let version = if context.minor >= Minor(31) { "3.10" } else { "3.5" };
+    match (&context.spec.aws, context.on_aws()) {
+        (Some(aws), true) => {
+            let account = match &aws.registry_account {
+                Some(account) => account.as_str(),
+                None => aws::registry_account(&aws.region),
+            };
+            let partition = aws
+                .partition
+                .as_deref()
+                .and_then(aws::partition_named)
+                .unwrap_or_else(|| aws::partition_of(&aws.region));
+            let image = format!("{account}.dkr.ecr.{}.{}/eks/pause:{version}", aws.region, partition.domain);
+            let how = "the region's own registry of EKS".to_owned();
+            context.origin(
+                "sandbox image",
+                image.as_str(),
+                Origin::Derived(Context::spec_path(["aws", "region"]), how),
+            );
+            image
+        }
+        _ => {
+            let image = format!("registry.k8s.io/pause:{version}");
+            context.origin("sandbox image", image.as_str(), Origin::Default("Kubernetes' own".to_owned()));
+            image
+        }
+    }
+}
+
+/// The runtime's configuration, and its start.
+pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions, sandbox_image: &str) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let path = match decisions.runtime {
+        RuntimeName::Containerd => {
+            if !context.group.runtime.docker_config.is_empty() {
+                let path = context.at(["runtime", "dockerConfig"]);
+                without_effect(
+                    context,
+                    &path,
+                    "the runtime is containerd",
+                    "write TOML under `runtime.config`",
+                );
+            }
+            containerd::config(context, decisions, sandbox_image)
+                .map(|text| ("/etc/containerd/config.toml", text))
+        }
+        RuntimeName::Docker => {
+            if context.group.runtime.config.is_some() {
+                let path = context.at(["runtime", "config"]);
+                without_effect(
+                    context,
+                    &path,
+                    "the runtime is docker",
+                    "write fields under `runtime.dockerConfig`",
+                );
+            }
+            if context.minor >= Minor(24) {
+                let path = context.at(["runtime", "name"]);
+                context.error(
+                    codes::DOCKER_REMOVED,
+                    &path,
+                    format!("kubelet has spoken to docker only until 1.23, and this is {}", context.minor),
+                    "write `containerd`",
+                );
+            }
+            Some(("/etc/docker/daemon.json", docker::config(context, decisions)))
+        }
+    };
+    let mut reads = Vec::new();
+    if let Some((path, text)) = path {
+        steps.push(write_file(
+            "runtime-config",
+            Phase::Runtime,
+            path,
+            "0644",
+            Content::Text(Text::literal(text)),
+        ));
+        reads.push(path.to_owned());
+    }
+    let action = Action::StartUnit { unit: runtime_unit(decisions.runtime).to_owned(), reads };
+    let mut start = plain("start-runtime", Phase::Runtime, action);
+    start.every_boot = true;
+    steps.push(start);
+    steps
+}
+
+fn without_effect(context: &mut Context<'_>, path: &bringup_yaml::Path, why: &str, instead: &str) {
+    context.key_warning(codes::WITHOUT_EFFECT, path, format!("this has no effect: {why}"), instead);
+}

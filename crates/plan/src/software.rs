@@ -1,0 +1,207 @@
+//! The software of a node and where it comes from; downloads.
+
+use bringup_spec::{Asset, JoinMethod, OsFamily, Phase, RuntimeName, SoftwareItem, SoftwareSource, Unpack};
+use bringup_yaml::Path;
+
+use crate::context::Context;
+use crate::decisions::{Decisions, program_directory};
+use crate::steps::plain;
+use crate::{Action, InstallSource, Origin, Step, codes};
+
+/// Downloads of the cluster and of the group, for the phase `fetch`.
+pub(crate) fn assets(context: &mut Context<'_>) -> Vec<Step> {
+    let spec = Context::spec_path(["assets"]);
+    let group = context.at(["assets"]);
+    let cluster = context.spec.assets.iter().enumerate().map(|(index, asset)| (spec.index(index), asset));
+    let own = context.group.assets.iter().enumerate().map(|(index, asset)| (group.index(index), asset));
+    let all: Vec<(Path, &Asset)> = cluster.chain(own).collect();
+    let mut names: Vec<&str> = Vec::new();
+    let mut steps = Vec::new();
+    for (path, asset) in all {
+        if names.contains(&asset.name.as_str()) {
+            context.error(
+                codes::ASSET_DUPLICATE,
+                &path.key("name"),
+                format!("there are two assets `{}`", asset.name),
+                "give one of them another name",
+            );
+        }
+        names.push(asset.name.as_str());
+        check_urls(context, &path, asset.urls.is_empty());
+        if asset.unpack != Unpack::No
+            && context.document.tree().span_at(&path.key("mode")) != context.document.tree().span_at(&path)
+        {
+            context.key_warning(
+                codes::WITHOUT_EFFECT,
+                &path.key("mode"),
+                "an archive has the modes of its own files",
+                "remove it",
+            );
+        }
+        let action = Action::Fetch {
+            urls: asset.urls.iter().map(ToString::to_string).collect(),
+            sha256: asset.sha256.to_string(),
+            path: asset.path.to_string(),
+            mode: if asset.unpack == Unpack::No { asset.mode.to_string() } else { "0755".to_owned() },
+            owner: "root:root".to_owned(),
+            unpack: asset.unpack,
+        };
+        steps.push(plain(format!("asset:{}", asset.name), Phase::Fetch, action));
+    }
+    steps
+}
+
+fn check_urls(context: &mut Context<'_>, path: &Path, empty: bool) {
+    if empty {
+        context.error(
+            codes::NO_URL,
+            path,
+            "there is no address to fetch from",
+            "write at least one under `urls`",
+        );
+    }
+}
+
+/// Software for the phases `runtime` and `configure`.
+pub(crate) fn install(context: &mut Context<'_>, decisions: &Decisions) -> Vec<Step> {
+    let software = &context.group.software;
+    let runtime = match decisions.runtime {
+        RuntimeName::Containerd => "containerd",
+        RuntimeName::Docker => "docker",
+    };
+    let runtime_version = context.group.runtime.version.as_deref();
+    let kubernetes = context.spec.kubernetes.version.to_string();
+    let kubernetes = Some(kubernetes.as_str());
+    let mut steps = Vec::new();
+    steps.extend(item(context, runtime, "runtime", &software.runtime, Phase::Runtime, runtime_version));
+    steps.extend(item(context, "cni", "cni", &software.cni, Phase::Runtime, None));
+    steps.extend(item(context, "kubelet", "kubelet", &software.kubelet, Phase::Configure, kubernetes));
+    if decisions.join == JoinMethod::Kubeadm {
+        steps.extend(item(context, "kubeadm", "kubeadm", &software.kubeadm, Phase::Configure, kubernetes));
+    } else if software.kubeadm != SoftwareItem::in_image() {
+        let path = context.at(["software", "kubeadm"]);
+        context.key_warning(
+            codes::WITHOUT_EFFECT,
+            &path,
+            format!("kubeadm has nothing to do: the way to join is `{}`", decisions.join),
+            "remove it, or write `join.method: kubeadm`",
+        );
+    }
+    steps
+}
+
+fn item(
+    context: &mut Context<'_>,
+    name: &str,
+    key: &str,
+    item: &SoftwareItem,
+    phase: Phase,
+    version: Option<&str>,
+) -> Option<Step> {
+    let path = context.at(["software", key]);
+    check_fields(context, &path, item);
+    let version = item.version.as_deref().or(version).map(ToOwned::to_owned);
+    let os = context.group.os.family;
+    let source = match item.from {
+        SoftwareSource::Image => InstallSource::Image,
+        SoftwareSource::Package => {
+            if os == OsFamily::Flatcar {
+                context.error(
+                    codes::SOFTWARE_SOURCE,
+                    &path.key("from"),
+                    "Flatcar has no packages",
+                    "write `extension` or `url`",
+                );
+                return None;
+            }
+            let package = item.package.clone().unwrap_or_else(|| package(name, os).to_owned());
+            InstallSource::Package { package }
+        }
+        SoftwareSource::Extension | SoftwareSource::Url => {
+            let architecture = context.group.architecture.word();
+            let Some(download) = item.downloads.get(architecture) else {
+                context.error(
+                    codes::SOFTWARE_DOWNLOAD,
+                    &path,
+                    format!("there is no download of {name} for {architecture}"),
+                    format!("write `downloads: {{{architecture}: {{urls: [...], sha256: ...}}}}`"),
+                );
+                return None;
+            };
+            check_urls(context, &path.keys(["downloads", architecture]), download.urls.is_empty());
+            let urls = download.urls.iter().map(ToString::to_string).collect();
+            let sha256 = download.sha256.to_string();
+            let given = item.path.as_ref().map(ToString::to_string);
+            if item.from == SoftwareSource::Extension {
+                let place = given.unwrap_or_else(|| format!("/etc/extensions/{name}.raw"));
+                InstallSource::Extension { urls, sha256, path: place }
+            } else {
+                let place = given.unwrap_or_else(|| match name {
+                    "cni" => "/opt/cni/bin".to_owned(),
+                    // Both come as archives of several programs.
+                    "containerd" | "docker" => "/usr/local".to_owned(),
+                    _ => format!("{}/{name}", program_directory(os)),
+                });
+                InstallSource::Url { urls, sha256, path: place }
+            }
+        }
+    };
+    context.origin(
+        format!("{name} comes from"),
+        item.from.word(),
+        if *item == SoftwareItem::in_image() {
+            Origin::Default("the image is taken to have it".to_owned())
+        } else {
+            Origin::Document(path)
+        },
+    );
+    let action = Action::Install { software: name.to_owned(), version, source };
+    Some(plain(format!("install-{name}"), phase, action))
+}
+
+/// Fields that the source does not read, and keys that name no architecture.
+fn check_fields(context: &mut Context<'_>, path: &Path, item: &SoftwareItem) {
+    let fetched = matches!(item.from, SoftwareSource::Url | SoftwareSource::Extension);
+    let unused = [
+        ("package", item.package.is_some() && item.from != SoftwareSource::Package),
+        ("path", item.path.is_some() && item.from == SoftwareSource::Package),
+        ("downloads", !item.downloads.is_empty() && !fetched),
+    ];
+    for (key, _) in unused.into_iter().filter(|(_, unused)| *unused) {
+        context.key_warning(
+            codes::WITHOUT_EFFECT,
+            &path.key(key),
+            format!("`{key}` has no effect with `from: {}`", item.from),
+            "remove it, or change `from`",
+        );
+    }
+    for key in item.downloads.keys() {
+        let known = ["x86_64", "aarch64"];
+        if !known.contains(&key.as_str()) {
+            let near = match key.as_str() {
+                "amd64" => "x86_64",
+                "arm64" => "aarch64",
+                _ => bringup_diag::closest(key, known).unwrap_or("x86_64"),
+            };
+            context.key_error(
+                codes::SOFTWARE_DOWNLOAD,
+                &path.keys(["downloads", key.as_str()]),
+                format!("`{key}` is no architecture"),
+                format!("did you mean `{near}`?"),
+            );
+        }
+    }
+}
+
+/// The usual names of packages.
+fn package(name: &str, os: OsFamily) -> &'static str {
+    match (name, os) {
+        ("kubelet", _) => "kubelet",
+        ("kubeadm", _) => "kubeadm",
+        ("cni", OsFamily::Debian | OsFamily::Ubuntu) => "containernetworking-plugins",
+        ("cni", _) => "cni-plugins",
+        ("docker", OsFamily::Debian | OsFamily::Ubuntu) => "docker.io",
+        ("docker", _) => "docker",
+        _ => "containerd",
+    }
+}

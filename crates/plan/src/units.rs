@@ -1,0 +1,253 @@
+//! Our own units, in the shape that holds on real systemd, and the operator's.
+//!
+//! `bringup.service` does not remain after exit and is not ordered by defaults: it retries inside its own process, runs up
+//! to the gate, publishes the gate file, queues kubelet without waiting and exits. `bringup-gate.target` requires and
+//! follows it, kubelet requires and follows the target. What comes after the gate is `bringup-after.service`, on which
+//! nothing depends, so that a slow or failing last step never takes kubelet down.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bringup_spec::{AgentSource, OsFamily, Unit as OperatorUnit};
+use bringup_yaml::Path;
+
+use crate::context::Context;
+use crate::decisions::Decisions;
+use crate::flavour::{AGENT, GATE_FILE};
+use crate::{PlacedBy, Unit, codes};
+
+/// Suffixes of units that may be placed.
+const SUFFIXES: [&str; 9] =
+    ["service", "target", "socket", "timer", "path", "mount", "automount", "slice", "swap"];
+
+/// Names that the plan keeps for itself.
+const OURS: [&str; 3] = ["bringup.service", "bringup-gate.target", "bringup-after.service"];
+
+/// The agent's units; none without an agent.
+pub(crate) fn agent_units(context: &Context<'_>, decisions: &Decisions) -> Vec<Unit> {
+    if decisions.agent == AgentSource::None {
+        return Vec::new();
+    }
+    let old = context.group.os.family == OsFamily::AmazonLinux2;
+    let aliases: Vec<String> = decisions.layout.aliases.iter().map(|alias| (*alias).to_owned()).collect();
+    let mut service = unit("bringup.service", service(old, &aliases));
+    service.aliases = aliases;
+    service.enabled = Some(true);
+    let mut after = unit("bringup-after.service", after(old));
+    after.enabled = Some(false);
+    let mut gate = unit("bringup-gate.target", gate());
+    gate.enabled = Some(false);
+    vec![service, gate, after]
+}
+
+fn unit(name: &str, content: String) -> Unit {
+    Unit {
+        name: name.to_owned(),
+        content: Some(content),
+        enabled: None,
+        mask: false,
+        drop_ins: BTreeMap::new(),
+        aliases: Vec::new(),
+        placed_by: PlacedBy::Carrier,
+    }
+}
+
+/// systemd 219 knows neither Restart= on a oneshot (v244) nor StartLimitIntervalSec= and an infinite timeout by name
+/// (v230, v229). There the unit is of type notify: the agent says READY when the gate is open, which ends the start job
+/// exactly as the exit of a oneshot does, and Restart= is allowed. A failed start job is no loss in either shape: it is
+/// the agent that queues kubelet, from the run that succeeds.
+fn service(old: bool, aliases: &[String]) -> String {
+    let (limit, kind) = if old {
+        ("", "Type=notify\nNotifyAccess=main\nStartLimitInterval=0\nTimeoutStartSec=0\n")
+    } else {
+        ("StartLimitIntervalSec=0\n", "Type=oneshot\nTimeoutStartSec=infinity\n")
+    };
+    let alias = if aliases.is_empty() { String::new() } else { format!("Alias={}\n", aliases.join(" ")) };
+    format!(
+        "[Unit]\n\
+         Description=Bring this machine up to a Kubernetes node\n\
+         Documentation=https://bringup.dev/\n\
+         DefaultDependencies=no\n\
+         RequiresMountsFor=/etc/bringup /opt/bringup /var/lib/bringup\n\
+         Wants=network-online.target\n\
+         After=local-fs.target systemd-tmpfiles-setup.service dbus.socket network-online.target\n\
+         Conflicts=shutdown.target\n\
+         Before=shutdown.target\n\
+         {limit}\n\
+         [Service]\n\
+         {kind}ExecStart={AGENT} up --until gate\n\
+         Restart=on-failure\n\
+         RestartSec=5\n\
+         StandardOutput=journal+console\n\n\
+         [Install]\n\
+         WantedBy=multi-user.target\n\
+         {alias}"
+    )
+}
+
+fn gate() -> String {
+    "[Unit]\n\
+     Description=Kubelet may start\n\
+     Documentation=https://bringup.dev/\n\
+     Requires=bringup.service\n\
+     After=bringup.service\n"
+        .to_owned()
+}
+
+fn after(old: bool) -> String {
+    // As above; what follows the gate may as well be of type simple, because nothing waits for it.
+    let (limit, kind) = if old {
+        ("", "Type=simple\nStartLimitInterval=0\n")
+    } else {
+        ("StartLimitIntervalSec=0\n", "Type=oneshot\nTimeoutStartSec=infinity\n")
+    };
+    format!(
+        "[Unit]\n\
+         Description=See this machine registered as a Kubernetes node\n\
+         Documentation=https://bringup.dev/\n\
+         DefaultDependencies=no\n\
+         RequiresMountsFor=/etc/bringup /opt/bringup /var/lib/bringup\n\
+         After=bringup-gate.target network-online.target\n\
+         ConditionPathExists={GATE_FILE}\n\
+         Conflicts=shutdown.target\n\
+         Before=shutdown.target\n\
+         {limit}\n\
+         [Service]\n\
+         {kind}ExecStart={AGENT} up --from gate\n\
+         Restart=on-failure\n\
+         RestartSec=5\n\
+         StandardOutput=journal+console\n"
+    )
+}
+
+/// The operator's units; drop-ins for a unit of ours are added to it.
+pub(crate) fn operator_units(context: &mut Context<'_>, units: &mut Vec<Unit>) {
+    let mut names = BTreeSet::new();
+    for (index, given) in context.group.units.iter().enumerate() {
+        let path = context.at(["units"]).index(index);
+        if !names.insert(given.name.as_str()) {
+            context.error(
+                codes::UNIT_DUPLICATE,
+                &path.key("name"),
+                format!("there are two units `{}`", given.name),
+                "join them: one unit may have several drop-ins",
+            );
+        }
+        check(context, &path, given);
+        let drop_ins = drop_ins(context, &path, given);
+        if let Some(ours) = units.iter_mut().find(|unit| unit.name == given.name) {
+            let mine = OURS.contains(&given.name.as_str());
+            if (given.content.is_some() && ours.content.is_some()) || mine && given.content.is_some() {
+                context.error(
+                    codes::UNIT_RESERVED,
+                    &path.key("content"),
+                    format!("the plan brings `{}` itself", given.name),
+                    "use `dropIns` to change it",
+                );
+            }
+            for (key, set) in [("mask", given.mask), ("enabled", given.enabled.is_some())] {
+                if set {
+                    context.key_error(
+                        codes::UNIT_RESERVED,
+                        &path.key(key),
+                        format!("the plan decides when `{}` starts", given.name),
+                        format!("remove `{key}`"),
+                    );
+                }
+            }
+            if ours.content.is_none() {
+                ours.content.clone_from(&given.content);
+            }
+            for (name, text) in drop_ins {
+                if ours.drop_ins.insert(name.clone(), text).is_some() {
+                    context.error(
+                        codes::UNIT_RESERVED,
+                        &path.key("dropIns"),
+                        format!("the plan has a drop-in `{name}` of its own"),
+                        "give yours another name",
+                    );
+                }
+            }
+            continue;
+        }
+        units.push(Unit {
+            name: given.name.clone(),
+            content: given.content.clone(),
+            enabled: given.enabled,
+            mask: given.mask,
+            drop_ins,
+            aliases: Vec::new(),
+            placed_by: PlacedBy::Agent,
+        });
+    }
+}
+
+fn check(context: &mut Context<'_>, path: &Path, unit: &OperatorUnit) {
+    let (stem, suffix) = unit.name.rsplit_once('.').unwrap_or((unit.name.as_str(), ""));
+    let fits = !stem.is_empty()
+        && unit.name.len() <= 255
+        && stem.chars().all(|letter| letter.is_ascii_alphanumeric() || ":-_.\\@".contains(letter));
+    if !fits || !SUFFIXES.contains(&suffix) {
+        let hint = if suffix.is_empty() || !SUFFIXES.contains(&suffix) {
+            format!("did you mean `{}.service`?", unit.name)
+        } else {
+            "write one such as `drivers.service`".to_owned()
+        };
+        context.error(
+            codes::UNIT_NAME,
+            &path.key("name"),
+            format!("`{}` is no name of a unit", unit.name),
+            hint,
+        );
+    }
+    if unit.mask && (unit.content.is_some() || unit.enabled == Some(true) || !unit.drop_ins.is_empty()) {
+        context.error(
+            codes::UNIT_MASK,
+            &path.key("mask"),
+            format!("`{}` is masked, so that nothing else about it counts", unit.name),
+            "remove `mask`, or everything else",
+        );
+    }
+    if unit.enabled == Some(true)
+        && unit.content.as_deref().is_some_and(|text| !text.lines().any(|line| line.trim() == "[Install]"))
+    {
+        context.error(
+            codes::UNIT_INSTALL,
+            &path.key("enabled"),
+            format!("`{}` has no [Install] section, so that enabling it does nothing", unit.name),
+            "add `[Install]` with `WantedBy=multi-user.target`",
+        );
+    }
+    let nothing = unit.content.is_none() && unit.enabled.is_none() && !unit.mask && unit.drop_ins.is_empty();
+    if nothing {
+        context.warning(
+            codes::WITHOUT_EFFECT,
+            path,
+            format!("nothing is said about `{}`", unit.name),
+            "add `content`, `dropIns`, `enabled` or `mask`",
+        );
+    }
+}
+
+fn drop_ins(context: &mut Context<'_>, path: &Path, unit: &OperatorUnit) -> BTreeMap<String, String> {
+    let mut drop_ins = BTreeMap::new();
+    for (index, drop_in) in unit.drop_ins.iter().enumerate() {
+        let place = path.key("dropIns").index(index).key("name");
+        if !drop_in.name.ends_with(".conf") || drop_in.name.contains('/') || drop_in.name.len() <= 5 {
+            context.error(
+                codes::UNIT_NAME,
+                &place,
+                format!("`{}` is no name of a drop-in: systemd reads only `*.conf`", drop_in.name),
+                "write one such as `10-limits.conf`",
+            );
+        }
+        if drop_ins.insert(drop_in.name.clone(), drop_in.content.clone()).is_some() {
+            context.error(
+                codes::UNIT_DUPLICATE,
+                &place,
+                format!("there are two drop-ins `{}`", drop_in.name),
+                "give one of them another name",
+            );
+        }
+    }
+    drop_ins
+}
