@@ -284,12 +284,14 @@ pub(crate) fn why_agent(action: &Action) -> Option<&'static str> {
         Action::Reboot { always } => always.then_some("it reboots the machine"),
         Action::Run { .. } => Some("it runs a command in order"),
         Action::Signal { .. } => Some("it tells somebody how it ended"),
+        Action::TrustAuthorities { .. } => Some("it adds to the system's bundle of authorities"),
         Action::LearnFacts
         | Action::WriteFile { .. }
         | Action::MakeDirectory { .. }
         | Action::MakeLink { .. }
         | Action::LoadModules { .. }
         | Action::SetSysctls { .. }
+        | Action::StartUnit { .. }
         | Action::PlaceUnits
         | Action::OpenGate { .. }
         | Action::StartKubelet { .. }

@@ -4,15 +4,12 @@ use std::collections::BTreeSet;
 
 use bringup_diag::{Code, Finding, Findings};
 use bringup_kubelet::{Minor, OLDEST, newest};
-use bringup_spec::{
-    Agent, AgentSource, Bootstrap, Document, Fact, JoinMethod, OsFamily, Platform, Role, Text,
-};
+use bringup_spec::{Agent, AgentSource, Bootstrap, Document, Fact, JoinMethod, OsFamily, Platform, Role};
 use bringup_yaml::Path;
 
-use crate::compile::has_secret;
 use crate::context::Context;
 use crate::decisions::Decisions;
-use crate::{Action, InstallSource, Plan, aws, codes, network};
+use crate::{aws, codes, network};
 
 /// Findings about the document as a whole, which no group's compilation repeats.
 pub fn check_document(document: &Document) -> Findings {
@@ -257,26 +254,9 @@ impl Checker<'_> {
 
     fn groups(&mut self) {
         let spec = &self.document.cluster.spec;
-        if spec.node_groups.is_empty() {
-            self.error(
-                codes::GROUPS_EMPTY,
-                &Context::spec_path(["nodeGroups"]),
-                "there is no node group, so that there is nothing to build",
-                "add one: `nodeGroups: [{name: workers, os: ubuntu}]`",
-            );
-        }
-        let mut names = BTreeSet::new();
         let mut elected: Option<usize> = None;
         for (index, group) in spec.node_groups.iter().enumerate() {
             let path = self.document.group_path(index);
-            if !names.insert(group.name.as_str()) {
-                self.error(
-                    codes::GROUP_DUPLICATE,
-                    &path.key("name"),
-                    format!("there are two node groups `{}`", group.name),
-                    "give one of them another name",
-                );
-            }
             if group.bootstrap == Some(Bootstrap::Always(true)) {
                 if let Some(first) = elected {
                     let other =
@@ -305,84 +285,44 @@ impl Checker<'_> {
 
     fn machines(&mut self) {
         let spec = &self.document.cluster.spec;
-        let mut names = BTreeSet::new();
-        let mut addresses = BTreeSet::new();
         for (index, machine) in spec.machines.iter().enumerate() {
             let path = Context::spec_path(["machines"]).index(index);
             let group = spec.node_groups.iter().find(|group| group.name == machine.node_group);
-            match group {
-                None => {
-                    let known = spec.node_groups.iter().map(|group| group.name.as_str());
-                    let hint = bringup_diag::closest(machine.node_group.as_str(), known).map_or_else(
-                        || "name one of the groups under `nodeGroups`".to_owned(),
-                        |near| format!("did you mean `{near}`?"),
-                    );
-                    self.error(
-                        codes::MACHINE_GROUP,
-                        &path.key("nodeGroup"),
-                        format!("there is no node group `{}`", machine.node_group),
-                        hint,
-                    );
-                }
-                Some(group) if machine.role.is_some_and(|role| role != group.role) => {
-                    self.error(
-                        codes::MACHINE_ROLE,
-                        &path.key("role"),
-                        format!("the plan of `{}` is for the role `{}`", group.name, group.role),
-                        "remove `role`, or give the machine a group of that role",
-                    );
-                }
-                Some(_) => {}
-            }
-            let ways = [machine.key.is_some(), machine.password.is_some(), machine.agent];
-            if ways.iter().filter(|way| **way).count() != 1 {
-                self.error(
-                    codes::MACHINE_WAY,
-                    &path,
-                    format!("`{}` needs exactly one way to be reached", machine.address),
-                    "write one of `key`, `password` and `agent: true`",
-                );
-            }
-            let wrong = machine.address.is_empty()
-                || machine.address.contains(|letter: char| letter.is_whitespace() || "/@".contains(letter));
-            if wrong {
-                self.error(
-                    codes::MACHINE_ADDRESS,
-                    &path.key("address"),
-                    format!("`{}` is no address of a machine", machine.address),
-                    "write a host name or an IP address; the user has a field of its own",
-                );
-            }
-            for (key, port) in
-                [("port", Some(machine.port)), ("jumpHost", machine.jump_host.as_ref().map(|host| host.port))]
-            {
-                if port == Some(0) {
-                    self.error(
-                        codes::MACHINE_ADDRESS,
-                        &path.key(key),
-                        "there is no port 0",
-                        "write the port of the SSH server, usually 22",
-                    );
-                }
-            }
-            if let Some(name) = &machine.name
-                && !names.insert(name.as_str())
+            if let Some(group) = group
+                && machine.role.is_some_and(|role| role != group.role)
             {
                 self.error(
-                    codes::MACHINE_DUPLICATE,
-                    &path.key("name"),
-                    format!("there are two machines `{name}`"),
-                    "give one of them another name",
+                    codes::MACHINE_ROLE,
+                    &path.key("role"),
+                    format!("the plan of `{}` is for the role `{}`", group.name, group.role),
+                    "remove `role`, or give the machine a group of that role",
                 );
             }
-            if !addresses.insert((machine.address.as_str(), machine.port)) {
-                self.error(
-                    codes::MACHINE_DUPLICATE,
-                    &path.key("address"),
-                    format!("`{}` is there twice", machine.address),
-                    "keep one of them",
-                );
+            self.address(&path.key("address"), &machine.address);
+            self.port(&path.key("port"), machine.port);
+            if let Some(host) = &machine.jump_host {
+                self.address(&path.keys(["jumpHost", "address"]), &host.address);
+                self.port(&path.keys(["jumpHost", "port"]), host.port);
             }
+        }
+    }
+
+    fn address(&mut self, path: &Path, address: &str) {
+        let wrong = |letter: char| letter.is_whitespace() || "/@".contains(letter);
+        if address.is_empty() || address.contains(wrong) {
+            self.error(
+                codes::MACHINE_ADDRESS,
+                path,
+                format!("`{address}` is no address of a machine"),
+                "write a host name or an IP address; the user and the port have fields of their own",
+            );
+        }
+    }
+
+    fn port(&mut self, path: &Path, port: u16) {
+        if port == 0 {
+            let hint = "write the port of the SSH server, usually 22";
+            self.error(codes::MACHINE_ADDRESS, path, "there is no port 0", hint);
         }
     }
 
@@ -468,6 +408,15 @@ pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
                 "write `platform: aws`, or join with `bootstrap-token`",
             );
         }
+    }
+    if decisions.join == JoinMethod::EksToken && decisions.agent == AgentSource::None {
+        let path = context.at(["agent"]);
+        context.error(
+            codes::JOIN_AGENT,
+            &path,
+            "a token of EKS is made by the agent, and there is none",
+            "write `agent: image`, or let the agent be fetched",
+        );
     }
     if decisions.join == JoinMethod::EksToken && group.role == Role::ControlPlane {
         let path = context.at(["role"]);
@@ -582,54 +531,6 @@ pub(crate) fn check_facts(context: &mut Context<'_>, facts: &BTreeSet<Fact>) {
             &path,
             format!("outside AWS only a facts file on the node can say {}", given.join(", ")),
             "write `platform: aws`, or give the agent a facts file",
-        );
-    }
-}
-
-/// What cannot be done without an agent.
-pub(crate) fn check_agent(context: &mut Context<'_>, decisions: &Decisions, plan: &Plan, arguments: &Text) {
-    if decisions.agent != AgentSource::None {
-        return;
-    }
-    let mut needs: BTreeSet<String> = BTreeSet::new();
-    if decisions.join == JoinMethod::EksToken {
-        needs.insert("a token of EKS is made by the agent".to_owned());
-    }
-    for fact in &plan.facts {
-        // kubelet reserves nothing rather than what is not known.
-        needs.insert(format!("`@{{{fact}}}` is known only on the node"));
-    }
-    if arguments.facts().next().is_some() {
-        needs.insert("kubelet's arguments hold facts of the node".to_owned());
-    }
-    for step in &plan.steps {
-        let need = match &step.action {
-            Action::WriteFile { path, content, .. } => match has_secret(content) {
-                Some(_) => format!("`{path}` holds a secret that the node resolves"),
-                None => continue,
-            },
-            Action::Fetch { path, unpack, .. } if *unpack != bringup_spec::Unpack::No => {
-                format!("`{path}` is unpacked from an archive")
-            }
-            Action::Install { source: InstallSource::Image, .. } => continue,
-            Action::Install { software, .. } => format!("{software} is installed"),
-            Action::Run { .. } => format!("`{}` runs in its place among the phases", step.name),
-            Action::UpdateOs { .. } => "the operating system is updated".to_owned(),
-            Action::Reboot { .. } => "the machine is rebooted".to_owned(),
-            Action::SetSwap { .. } => "swap is set".to_owned(),
-            Action::TrustAuthorities { .. } => "the system's bundle of authorities is changed".to_owned(),
-            Action::Signal { kind, .. } => format!("a signal `{kind}` is sent"),
-            _ => continue,
-        };
-        needs.insert(need);
-    }
-    let path = context.at(["agent"]);
-    for need in needs {
-        context.error(
-            codes::AGENT_NEEDED,
-            &path,
-            format!("{need}, and there is no agent"),
-            "write `agent: image` or let it be fetched, or do without this",
         );
     }
 }

@@ -3,10 +3,6 @@
 bringup_diag::codes! {
     /// There is no node group of that number in the document.
     GROUP_MISSING = "group/missing";
-    /// The document has no node group: nothing would be built.
-    GROUPS_EMPTY = "group/none";
-    /// Two node groups have the same name; their output would lie in one directory.
-    GROUP_DUPLICATE = "group/duplicate-name";
     /// A field that changes nothing with the platform, the way to join or the other fields beside it. It is probably meant for something else.
     WITHOUT_EFFECT = "group/field-without-effect";
     /// Labels and annotations of the cluster are parameters of hooks of cluster scope; without such hooks nobody reads them.
@@ -93,6 +89,8 @@ bringup_diag::codes! {
     JOIN_TRUST = "join/no-trust";
     /// The way to join needs a token or a kubeconfig.
     JOIN_SECRET = "join/no-secret";
+    /// The token of EKS is made by the agent; the AWS command line is never used on a node.
+    JOIN_AGENT = "join/needs-agent";
     /// The way to join does not fit the platform or the role.
     JOIN_PLATFORM = "join/platform";
     /// An environment variable of the compiling machine cannot be read by a node that boots by itself.
@@ -109,16 +107,10 @@ bringup_diag::codes! {
     PROXY = "proxy/address";
     /// A password in the proxy's address would be readable in user-data and in unit files.
     PROXY_SECRET = "proxy/password";
-    /// The machine names a node group that is not there.
-    MACHINE_GROUP = "machine/group-unknown";
     /// The machine has another role than the plan that it gets.
     MACHINE_ROLE = "machine/role";
-    /// A machine is reached by exactly one of a key, a password and an SSH agent.
-    MACHINE_WAY = "machine/way";
     /// Not an address of a machine.
     MACHINE_ADDRESS = "machine/address";
-    /// Two machines have the same name or address.
-    MACHINE_DUPLICATE = "machine/duplicate";
     /// kubelet lost its support of docker in 1.24.
     DOCKER_REMOVED = "runtime/docker-removed";
     /// Not a version of containerd whose configuration is known.
@@ -205,8 +197,6 @@ bringup_diag::codes! {
     SIGNAL_PLATFORM = "signal/platform";
     /// A life-cycle hook that nobody completes holds every new node until it times out.
     SIGNAL_HOOK = "signal/hook-not-completed";
-    /// Something that only the agent can do, in a group without an agent.
-    AGENT_NEEDED = "agent/needed";
     /// The agent is to be fetched, and there is no download for the group's architecture.
     AGENT_DOWNLOAD = "agent/download";
     /// A fact that only EC2's metadata service has, on another platform.

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bringup_diag::Finding;
-use bringup_spec::{
-    AgentSource, Cluster, Document, Fact, JoinMethod, NodeNamePolicy, Phase, SecretSource, Text,
-};
+use bringup_spec::{AgentSource, Cluster, Document, Fact, JoinMethod, NodeNamePolicy, Phase, Text};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
@@ -39,7 +37,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
     kubeadm::check(context, &decisions);
     let environment = trust::proxy_environment(context, &decisions);
     let programs = operator::programs(context);
-    let (ours, arguments) = our_steps(context, &decisions, &programs);
+    let ours = our_steps(context, &decisions, &programs);
     files::check_paths(context, &ours);
     let steps = order::ordered(context, ours, programs.steps);
     let mut units = units::agent_units(context, &decisions);
@@ -79,16 +77,11 @@ fn plan(context: &mut Context<'_>) -> Plan {
     };
     plan.facts = facts(&plan);
     checks::check_facts(context, &plan.facts);
-    checks::check_agent(context, &decisions, &plan, &arguments);
     plan
 }
 
-/// Our own steps, sorted by phase, and kubelet's arguments.
-fn our_steps(
-    context: &mut Context<'_>,
-    decisions: &Decisions,
-    programs: &operator::Programs,
-) -> (Vec<Step>, Text) {
+/// Our own steps, sorted by phase.
+fn our_steps(context: &mut Context<'_>, decisions: &Decisions, programs: &operator::Programs) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut identify = plain("identify", Phase::Identify, Action::LearnFacts);
     identify.every_boot = true;
@@ -140,7 +133,7 @@ fn our_steps(
     steps.extend(programs.phased_hooks.iter().filter(|step| step.phase == Phase::PostInstall).cloned());
     steps.push(plain("report", Phase::Report, Action::Report));
     steps.extend(signals::steps(context));
-    (steps, arguments)
+    steps
 }
 
 /// Files that kubelet reads, and its arguments. With kubeadm, they are kubeadm's business.
@@ -257,13 +250,4 @@ pub fn local_sources(cluster: &Cluster) -> BTreeSet<String> {
     let files = spec.files.iter().chain(spec.node_groups.iter().flat_map(|group| &group.files));
     let parts = spec.node_groups.iter().flat_map(|group| &group.parts);
     files.filter_map(|file| file.src.clone()).chain(parts.filter_map(|part| part.src.clone())).collect()
-}
-
-/// Whether a plan needs something resolved from a secret at run time.
-pub(crate) fn has_secret(content: &Content) -> Option<&SecretSource> {
-    match content {
-        Content::Secret(source) => Some(source),
-        Content::Pieces(pieces) => pieces.iter().find_map(has_secret),
-        Content::Text(_) | Content::Base64(_) => None,
-    }
 }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bringup_kubelet::Minor;
-use bringup_spec::{JoinMethod, Phase, RebootPolicy, SwapPolicy, Text};
+use bringup_spec::{JoinMethod, Phase, RebootPolicy, SwapPolicy};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
-use crate::steps::{plain, policy, write_file};
-use crate::{Action, Content, Origin, Step, codes};
+use crate::steps::{plain, policy};
+use crate::{Action, Origin, Step, codes};
 
 /// Modules that a runtime and pod networks need.
 const MODULES: [&str; 2] = ["br_netfilter", "overlay"];
@@ -35,27 +35,11 @@ pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions) -> Vec<Ste
     let mut steps = Vec::new();
     let given = context.group.kernel_modules.iter().map(bringup_spec::KernelModule::as_str);
     let modules: BTreeSet<&str> = MODULES.into_iter().chain(given).collect();
-    let text: String = modules.iter().map(|module| format!("{module}\n")).collect();
-    steps.push(write_file(
-        "modules-file",
-        Phase::Runtime,
-        "/etc/modules-load.d/bringup.conf",
-        "0644",
-        Content::Text(Text::literal(text)),
-    ));
     let names = modules.into_iter().map(ToOwned::to_owned).collect();
     let mut load = plain("kernel-modules", Phase::Runtime, Action::LoadModules { modules: names });
     load.every_boot = true;
     steps.push(load);
     let settings = settings(context, decisions);
-    let text: String = settings.iter().map(|(name, value)| format!("{name} = {value}\n")).collect();
-    steps.push(write_file(
-        "sysctls-file",
-        Phase::Runtime,
-        "/etc/sysctl.d/99-bringup.conf",
-        "0644",
-        Content::Text(Text::literal(text)),
-    ));
     let mut set = plain("sysctls", Phase::Runtime, Action::SetSysctls { settings });
     set.every_boot = true;
     steps.push(set);

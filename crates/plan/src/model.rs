@@ -251,12 +251,12 @@ pub enum Action {
         /// The bundle that the system's programs read.
         bundle: String,
     },
-    /// Loads kernel modules now; a file of its own has them loaded at every boot.
+    /// Loads kernel modules, now and at every boot.
     LoadModules {
         /// Their names.
         modules: Vec<String>,
     },
-    /// Sets kernel settings now; a file of its own has them set at every boot.
+    /// Sets kernel settings, now and at every boot.
     SetSysctls {
         /// By name.
         settings: BTreeMap<String, String>,

@@ -36,7 +36,15 @@ pub fn document(platform: &str, os: &str, extra: &str) -> Document {
 }
 
 pub fn step(name: &str, phase: Phase, action: Action) -> Step {
-    Step { name: name.to_owned(), phase, action, policy: None, every_boot: false, elected_only: false }
+    Step {
+        name: name.to_owned(),
+        phase,
+        action,
+        policy: None,
+        every_boot: false,
+        elected_only: false,
+        others_only: false,
+    }
 }
 
 pub fn file(path: &str, content: &str) -> Step {
@@ -56,6 +64,7 @@ pub fn unit(name: &str, content: Option<&str>, placed_by: PlacedBy) -> Unit {
         enabled: None,
         mask: false,
         drop_ins: BTreeMap::new(),
+        aliases: Vec::new(),
         placed_by,
     }
 }
@@ -93,6 +102,8 @@ pub fn plan(document: &Document) -> Plan {
         architecture: group.architecture,
         role: Role::Worker,
         bootstrap: None,
+        ipv6: false,
+        hooks: Vec::new(),
         node_name: NodeNamePolicy::PrivateDns,
         max_pods: PodLimit::Fixed(110),
         facts: BTreeSet::from([Fact::Zone]),

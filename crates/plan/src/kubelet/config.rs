@@ -1,7 +1,7 @@
 //! KubeletConfiguration: what we decide, with what the operator says laid over it.
 
 use bringup_kubelet::{ConfigFault, FaultKind, Minor, Segment, validate_config};
-use bringup_spec::{Fact, JoinMethod, SwapPolicy, Text};
+use bringup_spec::{AgentSource, Fact, JoinMethod, SwapPolicy, Text};
 use bringup_yaml::Path;
 use serde_json::{Map, Value, json};
 
@@ -91,6 +91,12 @@ fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
         "tlsCipherSuites": TLS_SUITES,
     });
     let Some(fields) = config.as_object_mut() else { return config };
+    // Without an agent nobody works it out on the node.
+    if decisions.agent == AgentSource::None
+        && let Some(reserved) = fields.get_mut("kubeReserved").and_then(Value::as_object_mut)
+    {
+        reserved.remove("cpu");
+    }
     if context.spec.api.as_ref().is_none_or(|api| api.certificate_authority.is_none()) {
         // The authority comes inside a kubeconfig that only the node sees: there is no file of it to name.
         if let Some(authentication) = fields.get_mut("authentication").and_then(Value::as_object_mut) {
