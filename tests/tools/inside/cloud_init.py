@@ -73,7 +73,7 @@ def steps(events):
         made_of_items = stage == "init" or path.endswith("/scripts/runcmd")
         if made_of_items and event["content"] in scripts:
             for item in scripts[event["content"]]:
-                if item.strip():
+                if item:
                     yield {"stage": stage, "run": item.rstrip("\n")}
         else:
             yield {"stage": stage, "run": path}
