@@ -3,7 +3,7 @@
 use bringup_diag::{Finding, Findings, Span};
 
 use crate::gunzip::{GunzipFault, gunzip};
-use crate::kind::{GZIP_TYPES, NOT_MULTIPART, sniffed};
+use crate::kind::{GZIP_TYPES, Kind, NOT_MULTIPART, sniffed};
 use crate::mime::{Body, Entity, Headers, is_mime, read};
 use crate::part::{Incoming, Part, Received};
 use crate::{Layer, Origin, Refused, codes, peel};
@@ -190,15 +190,21 @@ impl Taker<'_> {
             );
             return None;
         };
-        let again = Entity { headers: Headers::default(), body: Body::Text(text.clone()) }.payload()?;
-        let arrives = String::from_utf8(again.bytes).ok();
-        if let Some((line, column, letter)) = again.mangled {
-            self.mangled(origin, Span::point(line, column), letter, arrives.as_deref());
+        let kind = sniffed(&text).unwrap_or("text/plain");
+        let mut arrives = Some(text.clone());
+        // Archives and includes are opened before Python gets to hand the text on.
+        if !matches!(Kind::of(kind), Kind::Archive | Kind::Include | Kind::IncludeOnce) {
+            let again = Entity { headers: Headers::default(), body: Body::Text(text.clone()) }.payload()?;
+            arrives = String::from_utf8(again.bytes).ok();
+            if let Some((line, column, letter)) = again.mangled {
+                self.mangled(origin, Span::point(line, column), letter, arrives.as_deref());
+            }
         }
+        // The unpacked part is a new one: of the headers only the name is copied.
         Some(Incoming {
             name: entity.headers.filename(),
-            declared_type: sniffed(&text).unwrap_or("text/plain").to_owned(),
-            headers: entity.headers.clone(),
+            declared_type: kind.to_owned(),
+            headers: Headers::default(),
             written: text,
             arrives,
             origin: origin.clone(),
