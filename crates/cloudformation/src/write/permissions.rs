@@ -110,14 +110,20 @@ fn sources(request: &Request<'_>) -> Vec<Source> {
                 }
                 InstallSource::Image | InstallSource::Package { .. } => {}
             },
-            Action::WriteFile { content: Content::Secret(secret), .. } => {
-                sources.extend(Source::of_secret(secret));
-            }
+            Action::WriteFile { content, .. } => in_content(content, &mut sources),
             Action::Signal { token: Some(secret), .. } => sources.extend(Source::of_secret(secret)),
             _ => {}
         }
     }
     sources
+}
+
+fn in_content(content: &Content, sources: &mut Vec<Source>) {
+    match content {
+        Content::Secret(secret) => sources.extend(Source::of_secret(secret)),
+        Content::Pieces(pieces) => pieces.iter().for_each(|piece| in_content(piece, sources)),
+        Content::Text(_) | Content::Base64(_) => {}
+    }
 }
 
 fn parameter_arn(name: &str) -> String {
