@@ -157,7 +157,13 @@ impl<T: Decode> Decode for Vec<T> {
         let Some(items) = node.items() else {
             let hint = match node.text() {
                 Some(text) if !reader.is_hushed() && text.len() <= 40 && !text.contains(['\n', '"', ',']) => {
-                    format!("write [\"{text}\"], or start each item on its own line with `- `")
+                    // A path with words behind it is a command: its words are the items.
+                    let words: Vec<&str> =
+                        if text.starts_with('/') { text.split_whitespace().collect() } else { vec![text] };
+                    format!(
+                        "write [\"{}\"], or start each item on its own line with `- `",
+                        words.join("\", \"")
+                    )
                 }
                 _ => "start each item on its own line with `- `".to_owned(),
             };

@@ -139,10 +139,28 @@ record! {
     }
 }
 
+/// `ubuntu-24.04` taken apart.
+fn family_with_version(text: &str) -> Option<(OsFamily, &str)> {
+    if OsFamily::ALL.iter().any(|family| family.word() == text) {
+        return None;
+    }
+    let (word, version) = text.rsplit_once(['-', ' ', ':', '@'])?;
+    let family = OsFamily::ALL.iter().find(|family| family.word() == word)?;
+    (version.starts_with(|digit: char| digit.is_ascii_digit())).then_some((*family, version))
+}
+
 impl Decode for Os {
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
         if node.entries().is_some() {
             return OsRecord::decode(node, reader).map(|os| Self { family: os.family, version: os.version });
+        }
+        if let Some((family, version)) = node.text().and_then(family_with_version) {
+            return reader.fault(
+                crate::codes::WRONG_VALUE,
+                node.span,
+                "the family of an operating system and its version are two values",
+                format!("write {{family: {family}, version: \"{version}\"}}"),
+            );
         }
         OsFamily::decode(node, reader).map(|family| Self { family, version: None })
     }
