@@ -130,8 +130,9 @@ impl ConfigFault {
                     Kind::String | Kind::OneOf(_) | Kind::Quantity | Kind::Duration { .. },
                     "a number" | "a boolean",
                 ) => Some("put the value in quotes".to_owned()),
-                (Kind::Bool | Kind::Integer { .. } | Kind::Float, "a string") => {
-                    Some("write the value without quotes".to_owned())
+                (Kind::Bool, "a string") => Some("write `true` or `false`, without quotes".to_owned()),
+                (Kind::Integer { .. } | Kind::Float, "a string") => {
+                    Some("write a number, without quotes".to_owned())
                 }
                 (Kind::List(_), _) => Some("write a list, even for one entry".to_owned()),
                 _ => None,

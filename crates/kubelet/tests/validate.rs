@@ -36,7 +36,7 @@ fn all_faults_are_found_at_once() {
         [
             "kubelet/field-value: `apiVersion` takes `kubelet.config.k8s.io/v1beta1`, not `kubelet.config.k8s.io/v1`",
             "kubelet/field-unknown: `MaxPods` is not a field of KubeletConfiguration in 1.30 (did you mean `maxPods`?)",
-            "kubelet/field-type: `authentication.anonymous.enabled` takes `true` or `false`, not a string (write the value without quotes)",
+            "kubelet/field-type: `authentication.anonymous.enabled` takes `true` or `false`, not a string (write `true` or `false`, without quotes)",
             "kubelet/field-unknown: `authentication.x509.clientCAfile` is not a field of KubeletConfiguration in 1.30 (did you mean `authentication.x509.clientCAFile`?)",
             "kubelet/field-value: `authorization.mode` takes one of `AlwaysAllow`, `Webhook`, not `webhook`",
             "kubelet/field-type: `clusterDNS` takes a list, each entry a string, not a string (write a list, even for one entry)",
