@@ -20,8 +20,6 @@ bringup_diag::codes! {
     PART_SOURCE = "part/source";
     /// The document says that there is no agent on the node, but a step needs one.
     AGENT_NEEDED = "agent/needed";
-    /// The agent is to be fetched, but the document does not say from where for this architecture.
-    AGENT_DOWNLOAD = "agent/download";
     /// An address of the agent that the first stage cannot fetch from: it has only curl or wget.
     AGENT_SCHEME = "agent/scheme";
     /// Ignition fetches a file from one address only; the mirrors are not used.

@@ -75,7 +75,7 @@ pub(crate) fn wanted_agent(load: &Load<'_>, findings: &mut Findings) -> Option<W
     let Some(download) = load.agent_download().filter(|download| !download.urls.is_empty()) else {
         findings.push(
             Finding::error(
-                codes::AGENT_DOWNLOAD,
+                bringup_plan::codes::AGENT_DOWNLOAD,
                 format!("the agent is to be fetched, but there is no download for {architecture}"),
             )
             .at(load.place("agent"))

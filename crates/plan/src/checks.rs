@@ -9,7 +9,7 @@ use bringup_yaml::Path;
 
 use crate::context::Context;
 use crate::decisions::Decisions;
-use crate::{aws, codes, network};
+use crate::{aws, codes, machines, network};
 
 /// Findings about the document as a whole, which no group's compilation repeats.
 pub fn check_document(document: &Document) -> Findings {
@@ -23,6 +23,7 @@ pub fn check_document(document: &Document) -> Findings {
     checker.metadata();
     checker.proxy();
     network::check(document, &mut checker.findings);
+    machines::tell(document, &mut checker.findings);
     checker.findings
 }
 

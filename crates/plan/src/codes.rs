@@ -199,6 +199,8 @@ bringup_diag::codes! {
     SIGNAL_HOOK = "signal/hook-not-completed";
     /// The agent is to be fetched, and there is no download for the group's architecture.
     AGENT_DOWNLOAD = "agent/download";
+    /// Machines that are reached over SSH. Their addresses are in no plan and no carrier: the tar of the group is copied there.
+    MACHINES = "machine/over-ssh";
     /// A fact that only EC2's metadata service has, on another platform.
     FACT_PLATFORM = "fact/platform";
 }

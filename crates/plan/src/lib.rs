@@ -21,6 +21,7 @@ mod kernel;
 mod kubeadm;
 mod kubelet;
 mod labels;
+mod machines;
 pub mod max_pods;
 mod model;
 mod network;

@@ -1,0 +1,58 @@
+//! Which machines get a plan over SSH: nothing of it is in the plan, so that it is told.
+
+use bringup_diag::{Finding, Findings};
+use bringup_spec::{Carrier, Document, Machine};
+use bringup_yaml::Path;
+
+use crate::codes;
+
+/// So many machines of a group are named.
+const MOST_NAMED: usize = 8;
+
+/// One note for each group that machines belong to.
+pub(crate) fn tell(document: &Document, findings: &mut Findings) {
+    let spec = &document.cluster.spec;
+    for group in &spec.node_groups {
+        let machines: Vec<(usize, &Machine)> = spec
+            .machines
+            .iter()
+            .enumerate()
+            .filter(|(_, machine)| machine.node_group == group.name)
+            .collect();
+        let Some((first, _)) = machines.first() else { continue };
+        let mut named: Vec<String> =
+            machines.iter().take(MOST_NAMED).map(|(_, machine)| described(machine)).collect();
+        if machines.len() > MOST_NAMED {
+            named.push(format!("{} others", machines.len() - MOST_NAMED));
+        }
+        let place = document.place(&Path::root().keys(["spec", "machines"]).index(*first));
+        let mut finding = Finding::note(
+            codes::MACHINES,
+            format!("the plan of `{}` goes over SSH to {}", group.name, named.join(", ")),
+        )
+        .at(place);
+        if !group.carriers.contains(&Carrier::Bundle) {
+            finding = finding.hint("add `bundle` to the group's `carriers` for the tar to copy there");
+        }
+        findings.push(finding);
+    }
+}
+
+/// `NAME (USER@ADDRESS:PORT through USER@ADDRESS:PORT)`
+fn described(machine: &Machine) -> String {
+    let login = |user: &str, address: &str, port: u16| format!("{user}@{address}:{port}");
+    let mut text = match &machine.name {
+        Some(name) => format!("`{name}` at "),
+        None => String::new(),
+    };
+    text.push_str(&login(&machine.user, &machine.address, machine.port));
+    if let Some(host) = &machine.jump_host {
+        text.push_str(" through ");
+        text.push_str(&login(&host.user, &host.address, host.port));
+    }
+    if let Some(role) = machine.role {
+        text.push_str(" as ");
+        text.push_str(role.word());
+    }
+    text
+}
