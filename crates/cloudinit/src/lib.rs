@@ -34,7 +34,7 @@ pub use effects::{Effects, Stage, Step, effects, effects_of};
 pub use files::File;
 pub use kind::{Kind, cleaned_name, settled, sniffed};
 pub use layers::{Layer, Peeled, Refused, peel};
-pub use lint::{lint, lint_parts};
+pub use lint::{lint, lint_parts, lint_unit};
 pub use modules::ModuleAct;
 pub use origin::Origin;
 pub use part::Part;

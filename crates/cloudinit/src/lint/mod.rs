@@ -32,6 +32,17 @@ pub fn lint_parts(parts: &[Part]) -> Findings {
     findings.sorted()
 }
 
+/// Everything to be said about the text of a unit, or of a drop-in to it, wherever it was written.
+pub fn lint_unit(unit: &str, drop_in: bool, text: &str, origin: &Origin) -> Findings {
+    let lines: Vec<_> = (1..)
+        .zip(text.lines())
+        .map(|(number, line)| (line.to_owned(), origin.place(Span::line(number, line))))
+        .collect();
+    let mut findings = Findings::new();
+    unit_text::of(unit, drop_in, &lines, &mut findings);
+    findings
+}
+
 fn of_parts(parts: &[Part]) -> Findings {
     let mut findings = effects_of(parts).findings;
     findings.append(types::of(parts));
