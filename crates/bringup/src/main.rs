@@ -1,3 +1,7 @@
 //! The command line.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    bringup::run(std::env::args_os(), &mut bringup::Terminal::new())
+}

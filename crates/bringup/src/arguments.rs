@@ -1,0 +1,277 @@
+//! What was typed. Reading it touches nothing.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+/// From first boot to a registered, healthy Kubernetes node.
+///
+/// One document says what the nodes of a cluster are. `bringup build` compiles it to a plan for each kind of node and
+/// renders what carries the plan there: cloud-init user-data, Ignition, CloudFormation, a bundle.
+#[derive(Debug, Parser)]
+#[command(name = "bringup", version, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Arguments {
+    /// When to use colour; `NO_COLOR` is respected
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColorWish::Auto, alias = "colour")]
+    pub(crate) color: ColorWish,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  good, warnings included
+  1  the answer is no: over budget, differs
+  2  the call or the input is wrong";
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWish {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Validate, compile and render every node group, and write a report
+    Build(Build),
+    /// Render one node group in one form to standard output
+    Render(Render),
+    /// Decode anybody's user-data, Ignition config or template and show what it would do, in order
+    Inspect(Inspect),
+    /// Show what changes on the nodes between two documents, plans or carriers
+    Diff(Diff),
+    /// Say where each value of a plan came from, or what a finding means
+    Explain(Explain),
+    /// Write a document to begin with
+    Init(Init),
+    /// Print the JSON Schema of a document or of an output
+    Schema(Schema),
+    /// Lay out plans and agents for upload and print their addresses and digests
+    Publish(Publish),
+    /// Print a completion script for a shell
+    Completions(Completions),
+    /// Write the manual pages
+    #[command(hide = true)]
+    Man(Man),
+}
+
+/// How to tell results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// For people
+    Human,
+    /// For programs: see `bringup schema`
+    Json,
+}
+
+/// How to tell results that are mostly findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportForm {
+    /// For people
+    Human,
+    /// For programs: see `bringup schema build`
+    Json,
+    /// Findings for code hosts, SARIF 2.1.0
+    Sarif,
+}
+
+/// Which node groups of a document are meant, and where its files are.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Selection {
+    /// Only this cluster, where a file has several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cluster: Option<String>,
+    /// Only this node group
+    #[arg(long, value_name = "NAME")]
+    pub(crate) group: Option<String>,
+    /// Where `src` of files and parts is looked up [default: the document's folder]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) files_dir: Option<PathBuf>,
+}
+
+/// `bringup build`
+#[derive(Debug, Args)]
+pub(crate) struct Build {
+    /// Documents; `-` is standard input
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Where to write
+    #[arg(short = 'o', long = "output-dir", value_name = "DIR", default_value = "bringup-out", value_hint = ValueHint::DirPath)]
+    pub(crate) directory: PathBuf,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Where nodes fetch what `bringup publish` lays out
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub(crate) base_url: Option<String>,
+    /// Fail if there are warnings
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// How to tell the result
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = ReportForm::Human)]
+    pub(crate) output: ReportForm,
+}
+
+/// What `render` can make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// One cloud-config document
+    CloudInit,
+    /// Multipart MIME user-data
+    Multipart,
+    /// An Ignition config
+    Ignition,
+    /// A CloudFormation template in YAML
+    Cloudformation,
+    /// A CloudFormation template in JSON
+    CloudformationJson,
+    /// A tar for SSH and for images
+    Bundle,
+    /// User-data for the node agent of EKS images
+    Nodeconfig,
+    /// The plan itself
+    Plan,
+}
+
+/// `bringup render`
+#[derive(Debug, Args)]
+pub(crate) struct Render {
+    /// The document; `-` is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// What to make
+    #[arg(long = "as", value_enum, value_name = "KIND")]
+    pub(crate) kind: Kind,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Where nodes fetch what `bringup publish` lays out
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub(crate) base_url: Option<String>,
+    /// Compress it
+    #[arg(long)]
+    pub(crate) gzip: bool,
+    /// Encode it in base64, after compression
+    #[arg(long)]
+    pub(crate) base64: bool,
+}
+
+/// `bringup inspect`
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// User-data, an Ignition config, a template, a bundle or a plan, however encoded; `-` is standard input
+    #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
+    pub(crate) input: PathBuf,
+    /// How to tell the result
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Human)]
+    pub(crate) output: Form,
+}
+
+/// `bringup diff`
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// A document, a directory of `build`, a plan or a carrier
+    #[arg(value_name = "OLD", value_hint = ValueHint::AnyPath)]
+    pub(crate) old: PathBuf,
+    /// The same, as it is to be
+    #[arg(value_name = "NEW", value_hint = ValueHint::AnyPath)]
+    pub(crate) new: PathBuf,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// How to tell the result
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Human)]
+    pub(crate) output: Form,
+}
+
+/// `bringup explain`
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// A document, or the code of a finding such as `kubelet/flag-removed`
+    #[arg(value_name = "FILE|CODE", value_hint = ValueHint::FilePath)]
+    pub(crate) what: PathBuf,
+    /// Only values whose subject, origin or path contains this
+    #[arg(value_name = "SUBJECT")]
+    pub(crate) subject: Option<String>,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// How to tell the result
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Human)]
+    pub(crate) output: Form,
+}
+
+/// What `init` can write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Starter {
+    /// Workers of an EKS cluster
+    Eks,
+    /// Nodes that join with kubeadm
+    Kubeadm,
+    /// Flatcar with Ignition
+    Flatcar,
+}
+
+/// `bringup init`
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The file, or the directory for a `cluster.yaml`
+    #[arg(value_name = "FILE|DIR", default_value = ".", value_hint = ValueHint::AnyPath)]
+    pub(crate) place: PathBuf,
+    /// What kind of nodes to begin with
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Starter::Eks)]
+    pub(crate) starter: Starter,
+    /// The cluster's name
+    #[arg(long, value_name = "NAME", default_value = "example")]
+    pub(crate) name: String,
+    /// The version of Kubernetes
+    #[arg(long, value_name = "VERSION", default_value = "1.33")]
+    pub(crate) kubernetes: String,
+}
+
+/// `bringup schema`
+#[derive(Debug, Args)]
+pub(crate) struct Schema {
+    /// Of what: `cluster` is the document; leave it out for a list
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
+/// `bringup publish`
+#[derive(Debug, Args)]
+pub(crate) struct Publish {
+    /// A directory that `build` wrote
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) directory: PathBuf,
+    /// Where to write what is to be uploaded [default: DIR/publish]
+    #[arg(short = 'o', long = "output-dir", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) target: Option<PathBuf>,
+    /// The address that the upload will have
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub(crate) base_url: Option<String>,
+    /// An agent to publish, `bringup-node-x86_64` or `bringup-node-aarch64`; may be given several times
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) agent: Vec<PathBuf>,
+    /// How to tell the result
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Human)]
+    pub(crate) output: Form,
+}
+
+/// `bringup completions`
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// `bringup man`
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// The directory to write the pages to; without it, the main page goes to standard output
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) directory: Option<PathBuf>,
+}

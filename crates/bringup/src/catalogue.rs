@@ -1,0 +1,36 @@
+//! What the programs know by name: codes of findings and schemas.
+
+use bringup_diag::Code;
+use serde_json::Value;
+
+/// Every code of every crate, by name.
+pub fn codes() -> Vec<Code> {
+    let lists: [&[Code]; 5] = [
+        bringup_carry::codes::ALL,
+        bringup_cloudformation::codes::ALL,
+        bringup_cloudinit::codes::ALL,
+        bringup_plan::codes::ALL,
+        bringup_spec::codes::ALL,
+    ];
+    let mut codes: Vec<Code> = lists.into_iter().flatten().copied().collect();
+    codes.sort();
+    codes
+}
+
+/// Schemas that are written by hand: of what the program prints, and of the plan.
+const WRITTEN: [(&str, &str); 7] = [
+    ("build", include_str!("schemas/build.json")),
+    ("diff", include_str!("schemas/diff.json")),
+    ("explain", include_str!("schemas/explain.json")),
+    ("findings", include_str!("schemas/findings.json")),
+    ("inspect", include_str!("schemas/inspect.json")),
+    ("plan", include_str!("schemas/plan.json")),
+    ("publish", include_str!("schemas/publish.json")),
+];
+
+/// Every published schema, by name; the document's first.
+pub fn schemas() -> Vec<(&'static str, Value)> {
+    let mut schemas = vec![("cluster", bringup_spec::json_schema())];
+    schemas.extend(WRITTEN.map(|(name, text)| (name, serde_json::from_str(text).unwrap_or_default())));
+    schemas
+}

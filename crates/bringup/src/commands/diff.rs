@@ -1,0 +1,138 @@
+//! `bringup diff`
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use bringup_plan::Plan;
+use serde_json::{Value, json};
+
+use crate::arguments::{Diff, Form, Selection};
+use crate::commands::publish::plans_in;
+use crate::difference::Difference;
+use crate::node_state::NodeState;
+use crate::outcome::{Stop, Verdict};
+use crate::project::Project;
+use crate::{Terminal, files};
+
+/// States of nodes by `CLUSTER/GROUP`; a carrier of somebody else has the one name `""`.
+type Side = BTreeMap<String, NodeState>;
+
+pub(crate) fn execute(arguments: &Diff, terminal: &mut Terminal) -> Result<Verdict, Stop> {
+    let Some(mut old) = side(&arguments.old, &arguments.selection, terminal)? else {
+        return Ok(Verdict::Wrong);
+    };
+    let Some(mut new) = side(&arguments.new, &arguments.selection, terminal)? else {
+        return Ok(Verdict::Wrong);
+    };
+    pair_single(&mut old, &mut new);
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let mut changed: Vec<(String, &str, Difference)> = Vec::new();
+    let nothing = NodeState::default();
+    for name in names {
+        let (was, is) = (old.get(name), new.get(name));
+        let change = match (was, is) {
+            (Some(_), Some(_)) => "changed",
+            (None, _) => "added",
+            (_, None) => "removed",
+        };
+        let difference = Difference::between(was.unwrap_or(&nothing), is.unwrap_or(&nothing));
+        if !difference.is_empty() || change != "changed" {
+            changed.push((name.clone(), change, difference));
+        }
+    }
+    tell(&changed, arguments.output, terminal)?;
+    Ok(if changed.is_empty() { Verdict::Good } else { Verdict::No })
+}
+
+fn tell(changed: &[(String, &str, Difference)], form: Form, terminal: &mut Terminal) -> Result<(), Stop> {
+    if form == Form::Json {
+        let groups: Vec<Value> = changed
+            .iter()
+            .map(|(name, change, difference)| {
+                let mut value = serde_json::to_value(difference).unwrap_or_default();
+                value["group"] = name.as_str().into();
+                value["change"] = (*change).into();
+                value
+            })
+            .collect();
+        return terminal.json(&json!({"differs": !groups.is_empty(), "groups": groups}));
+    }
+    let paint = terminal.paint();
+    for (name, change, difference) in changed {
+        let name = if name.is_empty() { "the node" } else { name };
+        let text = match *change {
+            // A whole group that came or went is said in one line: its steps are in the report.
+            "added" => format!("{} {}\n", paint.good("+"), paint.strong(name)),
+            "removed" => format!("{} {}\n", paint.error("-"), paint.strong(name)),
+            _ => format!("{}\n{}", paint.strong(name), difference.to_text(paint)),
+        };
+        terminal.data(text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Two single states are compared whatever they are called.
+fn pair_single(old: &mut Side, new: &mut Side) {
+    if old.len() == 1
+        && new.len() == 1
+        && old.keys().next() != new.keys().next()
+        && let (Some((_, one)), Some((name, other))) = (old.pop_first(), new.pop_first())
+    {
+        old.insert(name.clone(), one);
+        new.insert(name, other);
+    }
+}
+
+/// What an input makes of its nodes; `None` if it does not compile, which has been told.
+fn side(path: &Path, selection: &Selection, terminal: &mut Terminal) -> Result<Option<Side>, Stop> {
+    if files::is_directory(path) {
+        let plans = plans_in(path)?;
+        return Ok(Some(plans.iter().map(|(name, plan)| (name.clone(), NodeState::from(plan))).collect()));
+    }
+    let bytes = files::input(path)?;
+    if let Ok(plan) = Plan::from_json(&bytes) {
+        return Ok(Some(BTreeMap::from([(
+            format!("{}/{}", plan.cluster, plan.group),
+            NodeState::from(&plan),
+        )])));
+    }
+    let is_document = std::str::from_utf8(&bytes).is_ok_and(|text| text.contains("bringup.dev/"));
+    if is_document {
+        return document_side(path, selection, terminal);
+    }
+    carrier_side(path, &bytes)
+}
+
+fn document_side(path: &Path, selection: &Selection, terminal: &mut Terminal) -> Result<Option<Side>, Stop> {
+    let project = Project::load(&[path.to_owned()], selection)?;
+    let mut findings = project.findings.clone();
+    let mut side = Side::new();
+    for key in project.selected(selection)? {
+        let Some(compiled) = project.compiled(key) else { continue };
+        findings.append(compiled.findings);
+        if let Some(plan) = compiled.plan {
+            side.insert(format!("{}/{}", plan.cluster, plan.group), NodeState::from(&plan));
+        }
+    }
+    if findings.has_errors() {
+        terminal.findings(&findings.sorted(), &project.sources);
+        return Ok(None);
+    }
+    Ok(Some(side))
+}
+
+/// What a carrier makes of its node: by its plan, if it is one of ours.
+fn carrier_side(path: &Path, bytes: &[u8]) -> Result<Option<Side>, Stop> {
+    let name = files::shown(path);
+    let inspection = bringup_carry::inspect(&name, bytes);
+    if !inspection.decoded {
+        return Err(Stop::input(format!("`{name}` is neither a document nor a plan nor a carrier")));
+    }
+    let whole = std::slice::from_ref(&inspection);
+    let inner = if inspection.parts.is_empty() { whole } else { &inspection.parts };
+    let sides = inner.iter().map(|inspection| match &inspection.plan {
+        Some(plan) => (format!("{}/{}", plan.cluster, plan.group), NodeState::from(plan)),
+        None => (inspection.name.clone(), NodeState::from(inspection)),
+    });
+    Ok(Some(sides.collect()))
+}

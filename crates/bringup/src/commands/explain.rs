@@ -1,0 +1,161 @@
+//! `bringup explain`
+
+use std::fmt::Write as _;
+
+use bringup_diag::closest;
+use serde_json::{Value, json};
+
+use crate::arguments::{Explain, Form};
+use crate::catalogue::codes;
+use crate::outcome::{Stop, Verdict};
+use crate::project::Project;
+use crate::terminal::Paint;
+use crate::view::{GroupView, OriginView, summary_of};
+use crate::{Terminal, files};
+
+pub(crate) fn execute(arguments: &Explain, terminal: &mut Terminal) -> Result<Verdict, Stop> {
+    let what = arguments.what.to_string_lossy();
+    if !files::is_standard_input(&arguments.what) && !files::exists(&arguments.what) && looks_like_code(&what)
+    {
+        return explain_code(&what, arguments.output, terminal);
+    }
+    let project = Project::load(std::slice::from_ref(&arguments.what), &arguments.selection)?;
+    let mut findings = project.findings.clone();
+    let mut groups = Vec::new();
+    for key in project.selected(&arguments.selection)? {
+        let Some(built) = project.built(key, Some(&[]), None) else { continue };
+        findings.append(built.findings);
+        groups.extend(built.view);
+    }
+    terminal.findings(&findings.clone().sorted(), &project.sources);
+    if findings.has_errors() {
+        return Ok(Verdict::Wrong);
+    }
+    let subject = arguments.subject.as_deref();
+    if let Some(subject) = subject
+        && !groups.iter().any(|group| group.origins.iter().any(|origin| is_meant(origin, subject)))
+    {
+        let known: Vec<&str> =
+            groups.iter().flat_map(|group| &group.origins).map(|origin| origin.subject.as_str()).collect();
+        let hint = match closest(subject, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`bringup explain FILE` lists all of them".to_owned(),
+        };
+        return Err(Stop::input(format!("no value of the plan is called `{subject}`")).with_hint(hint));
+    }
+    if arguments.output == Form::Json {
+        let groups: Vec<Value> = groups.iter().map(|group| as_json(group, subject)).collect();
+        terminal.json(&json!({"groups": groups}))?;
+        return Ok(Verdict::Good);
+    }
+    for group in &groups {
+        let text = as_text(group, subject, terminal.paint());
+        terminal.data(text.as_bytes())?;
+    }
+    Ok(Verdict::Good)
+}
+
+/// `area/kebab-name`
+fn looks_like_code(text: &str) -> bool {
+    let is_word = |word: &str| {
+        !word.is_empty()
+            && word
+                .chars()
+                .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-')
+    };
+    text.split_once('/').is_some_and(|(area, name)| is_word(area) && is_word(name))
+}
+
+fn explain_code(name: &str, form: Form, terminal: &mut Terminal) -> Result<Verdict, Stop> {
+    let codes = codes();
+    let Some(code) = codes.iter().find(|code| code.name == name) else {
+        let stop = Stop::input(format!("there is neither a file nor a finding `{name}`"));
+        return Err(match closest(name, codes.iter().map(|code| code.name)) {
+            Some(near) => stop.with_hint(format!("did you mean `{near}`?")),
+            None => stop.with_hint("docs/findings.md lists all findings"),
+        });
+    };
+    let about = about(code.about);
+    match form {
+        Form::Json => terminal.json(&json!({"code": code.name, "about": about}))?,
+        Form::Human => {
+            let text = format!("{}\n{about}\n", terminal.paint().strong(code.name));
+            terminal.data(text.as_bytes())?;
+        }
+    }
+    Ok(Verdict::Good)
+}
+
+/// The lines of a doc comment as one paragraph.
+fn about(text: &str) -> String {
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ").trim().to_owned()
+}
+
+fn is_meant(origin: &OriginView, subject: &str) -> bool {
+    origin.subject.contains(subject) || origin.path.as_deref().is_some_and(|path| path.contains(subject))
+}
+
+fn meant<'a>(group: &'a GroupView, subject: Option<&'a str>) -> impl Iterator<Item = &'a OriginView> {
+    group.origins.iter().filter(move |origin| subject.is_none_or(|subject| is_meant(origin, subject)))
+}
+
+fn as_text(group: &GroupView, subject: Option<&str>, paint: Paint) -> String {
+    let mut text = format!("{}\n", paint.strong(&group.title()));
+    let width = meant(group, subject).map(|origin| origin.subject.chars().count()).max().unwrap_or(0).min(44);
+    for origin in meant(group, subject) {
+        let _ = writeln!(text, "  {:<width$}  {}", origin.subject, paint.strong(&origin.value));
+        let _ = writeln!(text, "  {:<width$}  {}", "", paint.faint(&because(origin)));
+    }
+    if subject.is_some() {
+        return text;
+    }
+    let _ = writeln!(text, "  {}", paint.strong("in order"));
+    let mut phase = None;
+    for (index, step) in group.plan.steps.iter().enumerate() {
+        if phase != Some(step.phase) {
+            let _ = writeln!(text, "  {}", paint.frame(step.phase.word()));
+            phase = Some(step.phase);
+        }
+        let whose = if group.operator.wrote(step) { " (yours)" } else { "" };
+        let _ = writeln!(text, "    {:>3}  {}{whose}: {}", index + 1, step.name, summary_of(&step.action));
+    }
+    text
+}
+
+/// Where a value came from, in words.
+fn because(origin: &OriginView) -> String {
+    let place = match (&origin.path, origin.line) {
+        (Some(path), Some(line)) => format!("{path}, line {line}"),
+        (Some(path), None) => path.clone(),
+        (None, _) => String::new(),
+    };
+    match origin.kind {
+        "document" => format!("the document: {place}"),
+        "derived" => format!("{}: {place}", origin.why),
+        "node" => format!("only the node knows: {}", origin.why),
+        _ => format!("default: {}", origin.why),
+    }
+}
+
+fn as_json(group: &GroupView, subject: Option<&str>) -> Value {
+    let values: Vec<Value> = meant(group, subject)
+        .map(|origin| {
+            json!({
+                "subject": origin.subject, "value": origin.value, "origin": origin.kind, "why": origin.why,
+                "path": origin.path, "line": origin.line,
+            })
+        })
+        .collect();
+    let steps: Vec<Value> = group
+        .plan
+        .steps
+        .iter()
+        .map(|step| {
+            json!({
+                "name": step.name, "phase": step.phase.word(), "does": summary_of(&step.action),
+                "operator": group.operator.wrote(step),
+            })
+        })
+        .collect();
+    json!({"cluster": group.plan.cluster, "group": group.plan.group, "values": values, "steps": steps})
+}

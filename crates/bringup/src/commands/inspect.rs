@@ -1,0 +1,175 @@
+//! `bringup inspect`
+
+use std::fmt::Write as _;
+
+use bringup_carry::{FileRecord, Inspection, inspect};
+use bringup_diag::{Sources, masked_line};
+
+use crate::arguments::{Form, Inspect};
+use crate::outcome::{Stop, Verdict};
+use crate::terminal::Paint;
+use crate::view::{counted, grouped, summary_of};
+use crate::{Terminal, files};
+
+/// So many lines of one command are shown.
+const MOST_LINES: usize = 12;
+
+pub(crate) fn execute(arguments: &Inspect, terminal: &mut Terminal) -> Result<Verdict, Stop> {
+    let bytes = files::input(&arguments.input)?;
+    let name = files::shown(&arguments.input);
+    let inspection = inspect(&name, &bytes);
+    let verdict = if inspection.decoded { Verdict::Good } else { Verdict::Wrong };
+    if arguments.output == Form::Json {
+        terminal.json(&inspection.to_json())?;
+        return Ok(verdict);
+    }
+    terminal.findings(&inspection.all_findings(), &sources(&inspection));
+    if !inspection.decoded {
+        return Err(Stop::input(format!("`{name}` is nothing that a machine would take as user-data"))
+            .with_hint("cloud-init reads MIME, `#cloud-config`, `#!` scripts and others by their first line; Ignition reads JSON"));
+    }
+    let paint = terminal.paint();
+    let text = as_text(&name, &inspection, paint);
+    terminal.data(text.as_bytes())?;
+    Ok(verdict)
+}
+
+/// The texts that the findings point into.
+fn sources(inspection: &Inspection) -> Sources {
+    let mut sources = Sources::new();
+    for inner in std::iter::once(inspection).chain(&inspection.parts) {
+        for (name, text) in &inner.sources {
+            sources.add(name.clone(), text);
+        }
+    }
+    sources
+}
+
+fn as_text(name: &str, inspection: &Inspection, paint: Paint) -> String {
+    if inspection.parts.is_empty() {
+        return one(name, inspection, paint);
+    }
+    inspection.parts.iter().map(|part| one(&format!("{name}#{}", part.name), part, paint)).collect()
+}
+
+fn one(name: &str, inspection: &Inspection, paint: Paint) -> String {
+    let layers: Vec<String> = inspection.layers.iter().map(ToString::to_string).collect();
+    let mut text = format!("{}  {}\n", paint.strong(name), layers.join(" → "));
+    if inspection.pieces.len() > 1 {
+        heading(&mut text, "parts", paint);
+        for piece in &inspection.pieces {
+            let _ = writeln!(
+                text,
+                "  {:<24}  {:<28}  {} bytes",
+                piece.name,
+                piece.kind,
+                grouped(piece.text.len())
+            );
+        }
+    }
+    written(&mut text, inspection, paint);
+    if !inspection.units.is_empty() {
+        heading(&mut text, "units", paint);
+        for unit in &inspection.units {
+            let state = match unit.enabled {
+                Some(true) => "enabled",
+                Some(false) => "not enabled",
+                None => "as it is",
+            };
+            let _ = writeln!(text, "  {:<32}  {state}", unit.name);
+        }
+    }
+    if !inspection.modules.is_empty() {
+        heading(&mut text, "modules of cloud-init", paint);
+        for act in &inspection.modules {
+            let _ = writeln!(text, "  {}: {}", act.key, act.does);
+        }
+    }
+    if !inspection.steps.is_empty() {
+        heading(&mut text, "runs, in order", paint);
+        for (index, step) in inspection.steps.iter().enumerate() {
+            command(&mut text, index + 1, step.stage, &step.run, paint);
+        }
+    }
+    if let Some(plan) = &inspection.plan {
+        heading(&mut text, &format!("then the plan of {}/{}, in order", plan.cluster, plan.group), paint);
+        for (index, step) in plan.steps.iter().enumerate() {
+            let _ = writeln!(
+                text,
+                "  {:>3}  {:<14} {}: {}",
+                index + 1,
+                step.phase.word(),
+                step.name,
+                masked_line(&summary_of(&step.action))
+            );
+        }
+    }
+    text
+}
+
+fn heading(text: &mut String, title: &str, paint: Paint) {
+    let _ = writeln!(text, "{}", paint.frame(title));
+}
+
+/// Files, directories, links and kernel arguments.
+fn written(text: &mut String, inspection: &Inspection, paint: Paint) {
+    if !inspection.files.is_empty() {
+        heading(text, "files", paint);
+        for file in &inspection.files {
+            let _ = writeln!(
+                text,
+                "  {} {}  {}  {}",
+                file.mode,
+                file.owner,
+                file.path,
+                paint.faint(&content(file))
+            );
+        }
+    }
+    if !inspection.directories.is_empty() {
+        heading(text, "directories", paint);
+        for path in &inspection.directories {
+            let _ = writeln!(text, "  {path}");
+        }
+    }
+    if !inspection.links.is_empty() {
+        heading(text, "links", paint);
+        for (path, target) in &inspection.links {
+            let _ = writeln!(text, "  {path} → {target}");
+        }
+    }
+    if !inspection.kernel_arguments.is_empty() {
+        let _ =
+            writeln!(text, "{}  {}", paint.frame("kernel arguments"), inspection.kernel_arguments.join(" "));
+    }
+}
+
+/// Size and digest of a file, or where it comes from.
+fn content(file: &FileRecord) -> String {
+    let mut known = Vec::new();
+    known.extend(file.size.map(|size| format!("{} bytes", grouped(size))));
+    known.extend(
+        file.sha256
+            .as_deref()
+            .map(|digest| format!("sha256 {}…", digest.chars().take(12).collect::<String>())),
+    );
+    known.extend(file.source.as_deref().map(|source| format!("from {source}")));
+    if known.is_empty() { "decided on the node".to_owned() } else { known.join(", ") }
+}
+
+/// One command with its stage; a long one is cut.
+fn command(text: &mut String, number: usize, stage: &str, run: &str, paint: Paint) {
+    let lines: Vec<&str> = run.lines().collect();
+    for (index, line) in lines.iter().take(MOST_LINES).enumerate() {
+        let line = masked_line(line);
+        if index == 0 {
+            let _ = writeln!(text, "  {number:>3}  {}  {line}", paint.strong(&format!("{stage:<10}")));
+        } else {
+            let _ = writeln!(text, "  {:>3}  {:<10}  {line}", "", "");
+        }
+    }
+    if lines.len() > MOST_LINES {
+        let more = format!("and {} more", counted(lines.len() - MOST_LINES, "line"));
+        let _ = writeln!(text, "  {:>3}  {:<10}  {}", "", "", paint.faint(&more));
+    }
+}

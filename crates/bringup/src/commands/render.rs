@@ -1,0 +1,87 @@
+//! `bringup render`
+
+use std::path::Path;
+
+use bringup_carry::{base64_text, gzip};
+use bringup_diag::{Findings, Severity};
+use bringup_spec::Carrier;
+
+use crate::Terminal;
+use crate::arguments::{Kind, Render, Selection};
+use crate::outcome::{Stop, Verdict};
+use crate::project::{GroupKey, Project};
+
+pub(crate) fn execute(arguments: &Render, terminal: &mut Terminal) -> Result<Verdict, Stop> {
+    let project = Project::load(std::slice::from_ref(&arguments.file), &arguments.selection)?;
+    if project.findings.has_errors() {
+        terminal.findings(&project.findings.clone().sorted(), &project.sources);
+        return Ok(Verdict::Wrong);
+    }
+    let key = only_group(&project, &arguments.selection)?;
+    let carriers: Vec<Carrier> = carrier(arguments.kind).into_iter().collect();
+    let built = project
+        .built(key, Some(&carriers), arguments.base_url.as_deref())
+        .ok_or_else(|| Stop::input("there is no such node group"))?;
+    let mut findings = project.findings.clone();
+    findings.extend(built.findings.iter().cloned());
+    terminal.findings(&findings.sorted(), &project.sources);
+    let Some((name, bytes)) = built.files.into_iter().next_back() else { return Ok(Verdict::Wrong) };
+    let mut bytes = bytes;
+    // What did not fit is compressed already.
+    if arguments.gzip && Path::new(&name).extension().is_none_or(|extension| extension != "gz") {
+        bytes = gzip(&bytes);
+    }
+    if arguments.base64 {
+        bytes = base64_text(&bytes).into_bytes();
+    }
+    terminal.data(&bytes)?;
+    Ok(verdict(&built.findings))
+}
+
+fn verdict(findings: &Findings) -> Verdict {
+    let errors = || findings.iter().filter(|finding| finding.severity == Severity::Error);
+    if errors().any(|finding| finding.code != bringup_carry::codes::OVER_BUDGET) {
+        Verdict::Wrong
+    } else if errors().next().is_some() {
+        Verdict::No
+    } else {
+        Verdict::Good
+    }
+}
+
+/// The one group that is meant.
+fn only_group(project: &Project, selection: &Selection) -> Result<GroupKey, Stop> {
+    let keys = project.selected(selection)?;
+    match keys.as_slice() {
+        [key] => Ok(*key),
+        [] => Err(Stop::input("the document has no node group")),
+        several => {
+            let clusters = project.documents.len();
+            let names: Vec<String> = several
+                .iter()
+                .take(10)
+                .filter_map(|key| project.group(*key))
+                .map(|(document, group)| match clusters {
+                    1 => format!("`--group {}`", group.name),
+                    _ => format!("`--cluster {} --group {}`", document.cluster.metadata.name, group.name),
+                })
+                .collect();
+            Err(Stop::input(format!("there are {} node groups; which one?", several.len()))
+                .with_hint(format!("add {}", names.join(" or "))))
+        }
+    }
+}
+
+/// The carrier behind a kind; the plan is none.
+fn carrier(kind: Kind) -> Option<Carrier> {
+    Some(match kind {
+        Kind::CloudInit => Carrier::CloudInit,
+        Kind::Multipart => Carrier::Multipart,
+        Kind::Ignition => Carrier::Ignition,
+        Kind::Cloudformation => Carrier::CloudFormation,
+        Kind::CloudformationJson => Carrier::CloudFormationJson,
+        Kind::Bundle => Carrier::Bundle,
+        Kind::Nodeconfig => Carrier::NodeConfig,
+        Kind::Plan => return None,
+    })
+}

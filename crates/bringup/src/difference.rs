@@ -1,0 +1,304 @@
+//! What changes on a node between two states.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use bringup_diag::masked_line;
+use serde::Serialize;
+use similar::{Algorithm, ChangeTag, TextDiff, capture_diff_slices};
+
+use crate::node_state::{NodeState, StepState};
+use crate::terminal::Paint;
+
+/// Everything that differs between two states.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Difference {
+    /// Single values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) values: Vec<Change>,
+    /// Files, with a unified diff where both are texts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) files: Vec<Change>,
+    /// Units.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) units: Vec<Change>,
+    /// Steps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) steps: Vec<Change>,
+}
+
+/// One thing that differs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Change {
+    /// What: a path, a name.
+    pub(crate) name: String,
+    /// How.
+    #[serde(rename = "change")]
+    pub(crate) kind: Kind,
+    /// What it was, in short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) old: Option<String>,
+    /// What it is, in short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) new: Option<String>,
+    /// A unified diff of the content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) diff: Option<String>,
+}
+
+/// How a thing differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// It is another.
+    Changed,
+    /// It happens at another time.
+    Moved,
+}
+
+impl Change {
+    fn new(name: &str, kind: Kind, old: Option<String>, new: Option<String>) -> Self {
+        Self { name: name.to_owned(), kind, old, new, diff: None }
+    }
+}
+
+impl Difference {
+    /// What there is between two states.
+    pub(crate) fn between(old: &NodeState, new: &NodeState) -> Self {
+        Self {
+            values: changes(&old.values, &new.values, Clone::clone, |_| None),
+            files: changes(
+                &old.files,
+                &new.files,
+                |file| joined(&[&file.access, &file.source]),
+                |file| file.text.as_deref(),
+            ),
+            units: changes(&old.units, &new.units, |unit| unit.state.clone(), |unit| Some(&unit.text)),
+            steps: step_changes(&old.steps, &new.steps),
+        }
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.is_empty() && self.files.is_empty() && self.units.is_empty() && self.steps.is_empty()
+    }
+
+    /// For people.
+    pub(crate) fn to_text(&self, paint: Paint) -> String {
+        let mut text = String::new();
+        for (title, changes) in
+            [("values", &self.values), ("steps", &self.steps), ("units", &self.units), ("files", &self.files)]
+        {
+            if changes.is_empty() {
+                continue;
+            }
+            let _ = writeln!(text, "  {}", paint.strong(title));
+            for change in changes {
+                write_change(&mut text, change, paint);
+            }
+        }
+        text
+    }
+}
+
+fn joined(words: &[&str]) -> String {
+    words.iter().filter(|word| !word.is_empty()).copied().collect::<Vec<_>>().join(", ")
+}
+
+fn changes<T: PartialEq>(
+    old: &BTreeMap<String, T>,
+    new: &BTreeMap<String, T>,
+    shown: impl Fn(&T) -> String,
+    text: impl Fn(&T) -> Option<&str>,
+) -> Vec<Change> {
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let mut found = Vec::new();
+    for name in names {
+        let short = |value: &T| Some(shown(value)).filter(|text| !text.is_empty());
+        let mut change = match (old.get(name), new.get(name)) {
+            (Some(one), Some(other)) if one == other => continue,
+            (Some(one), Some(other)) => {
+                let (before, after) = (short(one), short(other));
+                if before == after {
+                    Change::new(name, Kind::Changed, None, None)
+                } else {
+                    Change::new(name, Kind::Changed, before, after)
+                }
+            }
+            (Some(one), None) => Change::new(name, Kind::Removed, short(one), None),
+            (None, Some(other)) => Change::new(name, Kind::Added, None, short(other)),
+            (None, None) => continue,
+        };
+        let before = old.get(name).and_then(&text).unwrap_or_default();
+        let after = new.get(name).and_then(&text).unwrap_or_default();
+        if before != after {
+            change.diff = Some(unified(before, after));
+        }
+        found.push(change);
+    }
+    found
+}
+
+/// A unified diff without file names, secrets masked.
+fn unified(old: &str, new: &str) -> String {
+    let diff = TextDiff::from_lines(old, new);
+    let mut text = String::new();
+    for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
+        let _ = writeln!(text, "{}", hunk.header());
+        for change in hunk.iter_changes() {
+            let sign = match change.tag() {
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+                ChangeTag::Equal => ' ',
+            };
+            let line = change.value().trim_end_matches(['\n', '\r']);
+            let _ = writeln!(text, "{sign}{}", masked_line(line));
+        }
+    }
+    text
+}
+
+/// Steps that came, went, changed, or kept their work and changed their place.
+fn step_changes(old: &[StepState], new: &[StepState]) -> Vec<Change> {
+    let names = |steps: &[StepState]| steps.iter().map(|step| step.name.clone()).collect::<Vec<_>>();
+    let (before, after) = (names(old), names(new));
+    let by_name = |steps: &'_ [StepState]| -> BTreeMap<String, StepState> {
+        steps.iter().map(|step| (step.name.clone(), step.clone())).collect()
+    };
+    let (old_steps, new_steps) = (by_name(old), by_name(new));
+    let mut out_of_place = BTreeSet::new();
+    for operation in capture_diff_slices(Algorithm::Myers, &before, &after) {
+        if operation.tag() != similar::DiffTag::Equal {
+            out_of_place.extend(after.get(operation.new_range()).unwrap_or_default());
+        }
+    }
+    let place = |names: &[String], name: &String| -> Option<String> {
+        let index = names.iter().position(|other| other == name)?;
+        match index.checked_sub(1).and_then(|before| names.get(before)) {
+            Some(before) => Some(format!("after {before}")),
+            None => Some("first".to_owned()),
+        }
+    };
+    let mut found = Vec::new();
+    for step in old.iter().filter(|step| !new_steps.contains_key(&step.name)) {
+        found.push(Change::new(&step.name, Kind::Removed, Some(step.when.clone()), None));
+    }
+    for step in new {
+        match old_steps.get(&step.name) {
+            None => {
+                let when = joined(&[&step.when, &place(&after, &step.name).unwrap_or_default()]);
+                found.push(Change::new(&step.name, Kind::Added, None, Some(when)));
+            }
+            Some(was) if was.what != step.what => {
+                let mut change = Change::new(&step.name, Kind::Changed, None, None);
+                change.diff = Some(unified(&pretty(&was.what), &pretty(&step.what)));
+                found.push(change);
+            }
+            Some(was) if out_of_place.contains(&step.name) || was.when != step.when => {
+                let describe = |names: &[String], step: &StepState| {
+                    Some(joined(&[&step.when, &place(names, &step.name).unwrap_or_default()]))
+                };
+                let (from, to) = (describe(&before, was), describe(&after, step));
+                // Where only a neighbour came or went, the step itself has not moved.
+                if was.when != step.when || order_changed(&before, &after, &step.name) {
+                    found.push(Change::new(&step.name, Kind::Moved, from, to));
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    found
+}
+
+/// Whether any step that both lists have is on the other side of `name` now.
+fn order_changed(before: &[String], after: &[String], name: &String) -> bool {
+    let preceding = |names: &[String], others: &BTreeSet<&String>| -> BTreeSet<String> {
+        names
+            .iter()
+            .take_while(|other| *other != name)
+            .filter(|other| others.contains(other))
+            .cloned()
+            .collect()
+    };
+    let in_both: BTreeSet<&String> = before.iter().filter(|name| after.contains(name)).collect();
+    preceding(before, &in_both) != preceding(after, &in_both)
+}
+
+/// JSON over several lines; anything else as it is.
+fn pretty(text: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(text)
+        .map_or_else(|_| text.to_owned(), |value| format!("{value:#}"))
+}
+
+fn write_change(text: &mut String, change: &Change, paint: Paint) {
+    let (sign, name) = match change.kind {
+        Kind::Added => ("+", paint.good(&change.name)),
+        Kind::Removed => ("-", paint.error(&change.name)),
+        Kind::Changed => ("~", paint.warning(&change.name)),
+        Kind::Moved => (">", paint.warning(&change.name)),
+    };
+    let what = match (&change.old, &change.new) {
+        (Some(old), Some(new)) => format!(": {} → {}", masked_line(old), masked_line(new)),
+        (Some(only), None) | (None, Some(only)) => format!(" ({})", masked_line(only)),
+        (None, None) => String::new(),
+    };
+    let _ = writeln!(text, "    {sign} {name}{what}");
+    for line in change.diff.iter().flat_map(|diff| diff.lines()) {
+        let line = match line.chars().next() {
+            Some('+') => paint.good(line),
+            Some('-') => paint.error(line),
+            Some('@') => paint.frame(line),
+            _ => line.to_owned(),
+        };
+        let _ = writeln!(text, "        {line}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Difference, Kind};
+    use crate::node_state::{FileState, NodeState, StepState};
+
+    fn steps(names: &[&str]) -> NodeState {
+        let step =
+            |name: &&str| StepState { name: (*name).to_owned(), when: "configure".into(), what: "{}".into() };
+        NodeState { steps: names.iter().map(step).collect(), ..NodeState::default() }
+    }
+
+    fn changes(old: &[&str], new: &[&str]) -> Vec<(String, Kind)> {
+        let difference = Difference::between(&steps(old), &steps(new));
+        difference.steps.into_iter().map(|change| (change.name, change.kind)).collect()
+    }
+
+    #[test]
+    fn a_step_that_came_moves_no_other() {
+        assert_eq!(changes(&["a", "b"], &["a", "x", "b"]), [("x".to_owned(), Kind::Added)]);
+        assert_eq!(changes(&["a", "x", "b"], &["a", "b"]), [("x".to_owned(), Kind::Removed)]);
+    }
+
+    #[test]
+    fn a_step_that_changed_its_place_is_told_once() {
+        assert_eq!(changes(&["a", "b", "c"], &["b", "c", "a"]), [("a".to_owned(), Kind::Moved)]);
+    }
+
+    #[test]
+    fn secrets_in_a_file_are_masked_in_its_diff() {
+        let state = |text: &str| {
+            let file = FileState { text: Some(text.to_owned()), ..FileState::default() };
+            NodeState { files: [("/etc/x".to_owned(), file)].into(), ..NodeState::default() }
+        };
+        let difference = Difference::between(&state("a: 1\ntoken: old\n"), &state("a: 2\ntoken: new\n"));
+        let diff = difference.files[0].diff.clone().unwrap();
+        assert!(diff.contains("-a: 1\n") && diff.contains("+a: 2\n"), "{diff}");
+        assert!(diff.contains("-token: ***\n") && !diff.contains("new"), "{diff}");
+    }
+
+    #[test]
+    fn equal_states_do_not_differ() {
+        assert!(Difference::between(&steps(&["a"]), &steps(&["a"])).is_empty());
+    }
+}

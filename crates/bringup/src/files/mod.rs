@@ -1,0 +1,192 @@
+//! The files of this machine: every access names its path when it fails.
+#![expect(clippy::disallowed_methods, reason = "this module is the wrapper that the bans point to")]
+
+mod beneath;
+mod owned;
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+pub(crate) use beneath::local_files;
+pub(crate) use owned::fill;
+
+/// Nothing that we are asked to read is honestly larger.
+const LARGEST_INPUT: u64 = 256 * 1024 * 1024;
+
+/// What was being done when it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doing {
+    /// Reading what a person named.
+    Read,
+    /// Writing what a person asked for.
+    Write,
+}
+
+/// An access that failed.
+#[derive(Debug)]
+pub(crate) struct FileError {
+    doing: Doing,
+    path: PathBuf,
+    why: String,
+}
+
+impl FileError {
+    fn new(doing: Doing, path: &Path, fault: &io::Error) -> Self {
+        Self { doing, path: path.to_owned(), why: reason(fault) }
+    }
+
+    /// Whether the person named something that is not there or not readable.
+    pub(crate) fn is_about_input(&self) -> bool {
+        self.doing == Doing::Read
+    }
+}
+
+impl std::fmt::Display for FileError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let verb = match self.doing {
+            Doing::Read => "read",
+            Doing::Write => "write",
+        };
+        write!(formatter, "cannot {verb} `{}`: {}", self.path.display(), self.why)
+    }
+}
+
+impl std::error::Error for FileError {}
+
+/// The system's own words, lower case and without its number.
+pub(crate) fn reason(fault: &io::Error) -> String {
+    let text = fault.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+/// Whether `-` was given, which stands for standard input.
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The name under which findings speak of an input.
+pub(crate) fn shown(path: &Path) -> String {
+    if is_standard_input(path) { "<stdin>".to_owned() } else { path.display().to_string() }
+}
+
+/// The bytes of a file or, for `-`, of standard input.
+pub(crate) fn input(path: &Path) -> Result<Vec<u8>, FileError> {
+    let failed = |fault: &io::Error| FileError::new(Doing::Read, path, fault);
+    let mut bytes = Vec::new();
+    if is_standard_input(path) {
+        io::stdin().lock().take(LARGEST_INPUT + 1).read_to_end(&mut bytes).map_err(|fault| failed(&fault))?;
+    } else {
+        let file = fs::File::open(path).map_err(|fault| failed(&fault))?;
+        file.take(LARGEST_INPUT + 1).read_to_end(&mut bytes).map_err(|fault| failed(&fault))?;
+    }
+    if bytes.len() as u64 > LARGEST_INPUT {
+        let why = format!("it is larger than {} MiB", LARGEST_INPUT / 1024 / 1024);
+        return Err(FileError { doing: Doing::Read, path: path.to_owned(), why });
+    }
+    Ok(bytes)
+}
+
+/// The text of a file or, for `-`, of standard input.
+pub(crate) fn input_text(path: &Path) -> Result<String, FileError> {
+    String::from_utf8(input(path)?).map_err(|_| FileError {
+        doing: Doing::Read,
+        path: path.to_owned(),
+        why: "it is no UTF-8 text".to_owned(),
+    })
+}
+
+/// Whether the path is a directory.
+pub(crate) fn is_directory(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// Whether anything, a dangling link included, stands at the path.
+pub(crate) fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// The names in a directory, sorted.
+pub(crate) fn listing(directory: &Path) -> Result<Vec<String>, FileError> {
+    let failed = |fault: &io::Error| FileError::new(Doing::Read, directory, fault);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(directory).map_err(|fault| failed(&fault))? {
+        let entry = entry.map_err(|fault| failed(&fault))?;
+        names.extend(entry.file_name().into_string().ok());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Makes a directory and those above it.
+pub(crate) fn make_directory(path: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).map_err(|fault| FileError::new(Doing::Write, path, &fault))
+}
+
+/// Writes `bytes` so that the path holds the old content or the new, never a mix.
+///
+/// A file that already holds them is left alone: tools that watch for changes see none.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    if fs::read(path).is_ok_and(|there| there == bytes) {
+        return Ok(());
+    }
+    let failed = |fault: &io::Error| FileError::new(Doing::Write, path, fault);
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let prefix = format!(".{name}.");
+    let mut builder = tempfile::Builder::new();
+    let mut file = builder
+        .prefix(&prefix)
+        .permissions(readable())
+        .tempfile_in(directory)
+        .map_err(|fault| failed(&fault))?;
+    file.write_all(bytes).map_err(|fault| failed(&fault))?;
+    file.persist(path).map_err(|fault| failed(&fault.error))?;
+    Ok(())
+}
+
+/// Writes a new file; refuses if anything stands there.
+pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let failed = |fault: &io::Error| FileError::new(Doing::Write, path, fault);
+    let mut file =
+        fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(|fault| failed(&fault))?;
+    file.write_all(bytes).map_err(|fault| failed(&fault))
+}
+
+/// What a new file may be, before the umask: temporary files alone start as 0600.
+fn readable() -> fs::Permissions {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::Permissions::from_mode(0o644)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{create, input, replace};
+
+    #[test]
+    fn a_replaced_file_is_whole_and_leaves_nothing_beside_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("plan.json");
+        replace(&path, b"one").unwrap();
+        replace(&path, b"two").unwrap();
+        assert_eq!(input(&path).unwrap(), b"two");
+        assert_eq!(super::listing(directory.path()).unwrap(), ["plan.json"]);
+    }
+
+    #[test]
+    fn an_error_names_the_path_in_plain_words() {
+        let fault = input(std::path::Path::new("/nonexistent/cluster.yaml")).unwrap_err();
+        assert_eq!(fault.to_string(), "cannot read `/nonexistent/cluster.yaml`: no such file or directory");
+    }
+
+    #[test]
+    fn creating_refuses_what_is_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("cluster.yaml");
+        create(&path, b"mine").unwrap();
+        assert!(create(&path, b"other").is_err());
+        assert_eq!(input(&path).unwrap(), b"mine");
+    }
+}

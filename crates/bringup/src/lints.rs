@@ -1,0 +1,67 @@
+//! Lints of the operator's own parts of user-data and units, by cloud-init's and systemd's real rules.
+
+use bringup_carry::ResolvedPart;
+use bringup_cloudinit::{Origin, Part, codes, lint_parts, lint_unit};
+use bringup_diag::{Finding, Findings, Severity};
+use bringup_spec::{Document, NodeGroup, PartType};
+use bringup_yaml::{Node, Path, Segment, Style};
+
+/// What there is to tell about the parts of a group, at the lines that the person wrote.
+pub(crate) fn of_parts(document: &Document, parts: &[ResolvedPart]) -> Findings {
+    let mut findings = Findings::new();
+    let mut all = Vec::new();
+    for part in parts {
+        let text = String::from_utf8_lossy(&part.bytes);
+        let (taken, more) =
+            Part::of_document(&part.name, part.kind.word(), &text, origin(document, &part.path));
+        findings.append(more);
+        all.extend(taken);
+    }
+    findings.append(lint_parts(&all));
+    findings.into_iter().map(|finding| weighed(finding, parts)).collect()
+}
+
+/// What there is to tell about the operator's units and drop-ins.
+pub(crate) fn of_units(document: &Document, path: &Path, group: &NodeGroup) -> Findings {
+    let mut findings = Findings::new();
+    for (index, unit) in group.units.iter().enumerate() {
+        let at = path.key("units").index(index);
+        let mut lint = |drop_in: bool, text: &str, path: &Path| {
+            findings.append(lint_unit(&unit.name, drop_in, text, &origin(document, path)));
+        };
+        if let Some(content) = &unit.content {
+            lint(false, content, &at.key("content"));
+        }
+        for (index, drop_in) in unit.drop_ins.iter().enumerate() {
+            lint(true, &drop_in.content, &at.key("dropIns").index(index).key("content"));
+        }
+    }
+    findings
+}
+
+/// The schema takes upstart jobs, for old documents: that cloud-init drops them is worth a warning, and no more.
+fn weighed(mut finding: Finding, parts: &[ResolvedPart]) -> Finding {
+    let accepted = parts.iter().any(|part| part.kind == PartType::UpstartJob);
+    if accepted && finding.code == codes::UNHANDLED_TYPE {
+        finding.severity = Severity::Warning;
+    }
+    finding
+}
+
+/// Where the text at a path stands: in a file of its own, in a block of the document, or lost in a quoted text.
+fn origin(document: &Document, path: &Path) -> Origin {
+    let place = document.place(path);
+    let scalar = node_at(document.tree(), path).and_then(Node::scalar);
+    match (path.segments().last(), scalar) {
+        (Some(Segment::Key(key)), Some(scalar)) if key == "src" => Origin::whole(scalar.text.clone()),
+        (_, Some(scalar)) if scalar.style == Style::Block => Origin::block(place.file, place.span.start),
+        _ => Origin::fixed(place.file, place.span),
+    }
+}
+
+fn node_at<'tree>(tree: &'tree Node, path: &Path) -> Option<&'tree Node> {
+    path.segments().iter().try_fold(tree, |node, segment| match segment {
+        Segment::Key(key) => node.get(key),
+        Segment::Index(index) => node.items()?.get(*index),
+    })
+}

@@ -1,0 +1,246 @@
+//! Documents with their files, compiled and rendered.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use bringup_carry::{Load, Rendered, carriers_of, resolve_parts};
+use bringup_diag::{Findings, Sources, closest};
+use bringup_plan::{Compiled, LocalEntry, LocalFiles, sha256_hex};
+use bringup_spec::{Carrier, Document, NodeGroup};
+
+use crate::arguments::Selection;
+use crate::outcome::Stop;
+use crate::view::{BudgetView, CarrierView, GroupView, Operator, OriginView};
+use crate::{files, lints};
+
+/// The documents of a run.
+#[derive(Debug)]
+pub(crate) struct Project {
+    /// In the order given.
+    pub(crate) documents: Vec<Document>,
+    /// The files of each document.
+    local: Vec<LocalFiles>,
+    /// What there is to tell about the documents as such.
+    pub(crate) findings: Findings,
+    /// The texts that findings point into.
+    pub(crate) sources: Sources,
+    /// The names of the inputs.
+    pub(crate) names: Vec<String>,
+}
+
+/// A node group by its place: the document's number, and its own within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GroupKey {
+    document: usize,
+    group: usize,
+}
+
+/// A node group, rendered.
+#[derive(Debug)]
+pub(crate) struct Built {
+    /// What there is to show; nothing if it does not compile.
+    pub(crate) view: Option<GroupView>,
+    /// Its files by name, `plan.json` first.
+    pub(crate) files: Vec<(String, Vec<u8>)>,
+    /// What was found.
+    pub(crate) findings: Findings,
+    /// Whether a carrier is larger than its platform takes.
+    pub(crate) over_budget: bool,
+}
+
+impl Project {
+    /// Reads documents and the files that they refer to.
+    pub(crate) fn load(paths: &[PathBuf], selection: &Selection) -> Result<Self, Stop> {
+        let mut project = Self {
+            documents: Vec::new(),
+            local: Vec::new(),
+            findings: Findings::new(),
+            sources: Sources::new(),
+            names: Vec::new(),
+        };
+        for path in paths {
+            let text = files::input_text(path)?;
+            let name = files::shown(path);
+            project.sources.add(&name, &text);
+            let read = bringup_spec::read(&name, &text);
+            project.findings.append(read.findings);
+            let root = files_root(path, selection);
+            for document in read.documents {
+                let references = bringup_plan::local_sources(&document.cluster);
+                let shown = match &selection.files_dir {
+                    Some(directory) => format!("`{}`", directory.display()),
+                    None => "the document's folder".to_owned(),
+                };
+                let local = files::local_files(&root, &shown, references.iter().map(AsRef::as_ref));
+                project.add_sources(&local);
+                project.local.push(local);
+                project.findings.append(bringup_plan::check_document(&document));
+                project.documents.push(document);
+            }
+            project.names.push(name);
+        }
+        project.refuse_equal_names()?;
+        Ok(project)
+    }
+
+    /// Findings may point into the files beside a document.
+    fn add_sources(&mut self, local: &LocalFiles) {
+        for (reference, entry) in &local.entries {
+            if let LocalEntry::File(file) = entry
+                && let Ok(text) = std::str::from_utf8(&file.bytes)
+            {
+                self.sources.add(reference, text);
+            }
+        }
+    }
+
+    /// Two clusters of one name would be written over each other.
+    fn refuse_equal_names(&self) -> Result<(), Stop> {
+        let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+        for document in &self.documents {
+            let name = document.cluster.metadata.name.as_str();
+            if let Some(other) = seen.insert(name, &document.file) {
+                let places = if other == document.file {
+                    format!("twice in `{other}`")
+                } else {
+                    format!("in `{other}` and in `{}`", document.file)
+                };
+                return Err(Stop::input(format!("there is a cluster `{name}` {places}")).with_hint(
+                    "give each its own `metadata.name`, or build them into directories of their own",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The groups that are meant, in the order of the documents. A name that fits none is a wrong call.
+    pub(crate) fn selected(&self, selection: &Selection) -> Result<Vec<GroupKey>, Stop> {
+        let clusters = self.documents.iter().map(|document| document.cluster.metadata.name.as_str());
+        known("cluster", selection.cluster.as_deref(), clusters)?;
+        let wanted = |document: &Document| {
+            selection.cluster.as_deref().is_none_or(|name| document.cluster.metadata.name.as_str() == name)
+        };
+        let mut keys = Vec::new();
+        let mut names = Vec::new();
+        for (index, document) in self.documents.iter().enumerate().filter(|(_, document)| wanted(document)) {
+            for (group, declared) in document.cluster.spec.node_groups.iter().enumerate() {
+                names.push(declared.name.as_str());
+                if selection.group.as_deref().is_none_or(|name| declared.name.as_str() == name) {
+                    keys.push(GroupKey { document: index, group });
+                }
+            }
+        }
+        known("node group", selection.group.as_deref(), names)?;
+        Ok(keys)
+    }
+
+    /// The document and the group behind a key.
+    pub(crate) fn group(&self, key: GroupKey) -> Option<(&Document, &NodeGroup)> {
+        let document = self.documents.get(key.document)?;
+        Some((document, document.cluster.spec.node_groups.get(key.group)?))
+    }
+
+    /// Compiles one group.
+    pub(crate) fn compiled(&self, key: GroupKey) -> Option<Compiled> {
+        let (document, _) = self.group(key)?;
+        Some(bringup_plan::compile(document, key.group, self.local.get(key.document)?))
+    }
+
+    /// Compiles one group and renders `carriers` or, without them, what it asks for.
+    pub(crate) fn built(
+        &self,
+        key: GroupKey,
+        carriers: Option<&[Carrier]>,
+        base_url: Option<&str>,
+    ) -> Option<Built> {
+        let (document, group) = self.group(key)?;
+        let local = self.local.get(key.document)?;
+        let compiled = bringup_plan::compile(document, key.group, local);
+        let mut findings = compiled.findings;
+        let path = document.group_path(key.group);
+        let (parts, part_findings) = resolve_parts(document, &path, group, local);
+        findings.append(part_findings);
+        findings.append(lints::of_parts(document, &parts));
+        findings.append(lints::of_units(document, &path, group));
+        let Some(plan) = compiled.plan else {
+            return Some(Built {
+                view: None,
+                files: Vec::new(),
+                findings: findings.sorted(),
+                over_budget: false,
+            });
+        };
+        let load = Load::new(document, path, group, &plan, &parts).published_at(base_url);
+        let plan_json = load.plan_json().as_bytes().to_vec();
+        let digest = sha256_hex(&plan_json);
+        let mut files = vec![("plan.json".to_owned(), plan_json)];
+        let mut views = Vec::new();
+        let asked = carriers.map_or_else(|| carriers_of(group), <[Carrier]>::to_vec);
+        let distinct: BTreeSet<Carrier> = asked.into_iter().collect();
+        let mut over_budget = false;
+        for carrier in distinct {
+            let rendered = load.render(carrier);
+            over_budget |= rendered.budget.as_ref().is_some_and(|budget| !budget.fits());
+            views.push(carrier_view(&rendered));
+            findings.append(rendered.findings);
+            files.push((rendered.file_name, rendered.bytes));
+        }
+        let findings = findings.sorted();
+        let view = GroupView {
+            digest,
+            carriers: views,
+            origins: compiled.provenance.iter().map(|value| OriginView::new(value, document)).collect(),
+            findings: findings.clone(),
+            operator: Operator::new(document, group),
+            plan,
+        };
+        Some(Built { view: Some(view), files, findings, over_budget })
+    }
+}
+
+fn carrier_view(rendered: &Rendered) -> CarrierView {
+    CarrierView {
+        kind: rendered.carrier.word(),
+        file: rendered.file_name.clone(),
+        size: rendered.bytes.len(),
+        sha256: sha256_hex(&rendered.bytes),
+        budget: rendered.budget.as_ref().map(|budget| BudgetView {
+            used: budget.used,
+            limit: budget.limit,
+            whose: budget.platform.to_owned(),
+            parts: rendered.parts.iter().map(|part| (part.name.clone(), part.bytes)).collect(),
+        }),
+    }
+}
+
+/// Where the files of a document are looked up.
+fn files_root(path: &Path, selection: &Selection) -> PathBuf {
+    if let Some(directory) = &selection.files_dir {
+        return directory.clone();
+    }
+    if files::is_standard_input(path) {
+        return PathBuf::from(".");
+    }
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Refuses a name that none of the things has.
+fn known<'a>(what: &str, name: Option<&str>, names: impl IntoIterator<Item = &'a str>) -> Result<(), Stop> {
+    let Some(name) = name else { return Ok(()) };
+    let names: Vec<&str> = names.into_iter().collect();
+    if names.contains(&name) || names.is_empty() {
+        return Ok(());
+    }
+    let hint = closest(name, names.iter().copied()).map_or_else(
+        || {
+            let known: Vec<String> = names.iter().take(10).map(|name| format!("`{name}`")).collect();
+            let more = if names.len() > 10 { " and others" } else { "" };
+            format!("there is {}{more}", known.join(", "))
+        },
+        |near| format!("did you mean `{near}`?"),
+    );
+    Err(Stop::input(format!("there is no {what} `{name}`")).with_hint(hint))
+}

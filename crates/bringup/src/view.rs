@@ -1,0 +1,253 @@
+//! What there is to show of a node group, for the terminal, for programs and for the report alike.
+
+use std::collections::BTreeSet;
+
+use bringup_diag::{Findings, Severity};
+use bringup_plan::{Action, Origin, Plan, Provenance, Step};
+use bringup_spec::{Document, NodeGroup, Phase};
+
+/// One node group after a build.
+#[derive(Debug)]
+pub(crate) struct GroupView {
+    /// Its plan.
+    pub(crate) plan: Plan,
+    /// SHA-256 of the plan's canonical form.
+    pub(crate) digest: String,
+    /// What carries it.
+    pub(crate) carriers: Vec<CarrierView>,
+    /// Where values came from.
+    pub(crate) origins: Vec<OriginView>,
+    /// What was found in this group.
+    pub(crate) findings: Findings,
+    /// What the operator wrote, as opposed to what follows from it.
+    pub(crate) operator: Operator,
+}
+
+impl GroupView {
+    /// How many findings have this weight.
+    pub(crate) fn count(&self, severity: Severity) -> usize {
+        self.findings.count(severity)
+    }
+
+    /// `CLUSTER/GROUP`
+    pub(crate) fn title(&self) -> String {
+        format!("{}/{}", self.plan.cluster, self.plan.group)
+    }
+}
+
+/// One rendered carrier.
+#[derive(Clone, Debug)]
+pub(crate) struct CarrierView {
+    /// Its kind, as `carriers:` names it.
+    pub(crate) kind: &'static str,
+    /// The name of its file.
+    pub(crate) file: String,
+    /// How large the file is.
+    pub(crate) size: usize,
+    /// What counts against the platform's limit, where there is one.
+    pub(crate) budget: Option<BudgetView>,
+    /// SHA-256 of the file.
+    pub(crate) sha256: String,
+}
+
+/// A size against a limit.
+#[derive(Clone, Debug)]
+pub(crate) struct BudgetView {
+    /// What counts.
+    pub(crate) used: usize,
+    /// What fits.
+    pub(crate) limit: usize,
+    /// Whose limit.
+    pub(crate) whose: String,
+    /// The pieces that it is made of.
+    pub(crate) parts: Vec<(String, usize)>,
+}
+
+impl BudgetView {
+    /// Whether it does not fit.
+    pub(crate) fn is_over(&self) -> bool {
+        self.used > self.limit
+    }
+
+    /// How much is used, in percent, rounded up: 100 means that it fits exactly.
+    pub(crate) fn percent(&self) -> usize {
+        self.used.saturating_mul(100).div_ceil(self.limit.max(1))
+    }
+}
+
+/// Where a value came from.
+#[derive(Clone, Debug)]
+pub(crate) struct OriginView {
+    /// What it is.
+    pub(crate) subject: String,
+    /// The value, shortened.
+    pub(crate) value: String,
+    /// `document`, `derived`, `default` or `node`.
+    pub(crate) kind: &'static str,
+    /// How, in words.
+    pub(crate) why: String,
+    /// The path in the document.
+    pub(crate) path: Option<String>,
+    /// The line of the document.
+    pub(crate) line: Option<u32>,
+}
+
+impl OriginView {
+    /// Looks up the line of an origin.
+    pub(crate) fn new(provenance: &Provenance, document: &Document) -> Self {
+        let (kind, path, why) = match &provenance.origin {
+            Origin::Document(path) => ("document", Some(path), String::new()),
+            Origin::Derived(path, how) => ("derived", Some(path), how.clone()),
+            Origin::Default(why) => ("default", None, why.clone()),
+            Origin::Node(why) => ("node", None, why.clone()),
+        };
+        Self {
+            subject: provenance.subject.clone(),
+            value: provenance.value.clone(),
+            kind,
+            why,
+            path: path.map(ToString::to_string),
+            line: path.map(|path| document.key_place(path).span.start.line),
+        }
+    }
+}
+
+/// The names and paths that the operator wrote.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Operator {
+    pub(crate) names: BTreeSet<String>,
+    pub(crate) paths: BTreeSet<String>,
+}
+
+impl Operator {
+    /// Of one node group with its cluster.
+    pub(crate) fn new(document: &Document, group: &NodeGroup) -> Self {
+        let spec = &document.cluster.spec;
+        let hooks = spec.hooks.iter().chain(&group.hooks).map(|hook| hook.name.as_str());
+        let steps = group.steps.iter().map(|step| step.name.as_str());
+        let files = spec.files.iter().chain(&group.files).map(|file| file.path.as_str());
+        let assets = spec.assets.iter().chain(&group.assets).map(|asset| asset.path.as_str());
+        let directories = group.directories.iter().map(|directory| directory.path.as_str());
+        let links = group.links.iter().map(|link| link.path.as_str());
+        Self {
+            names: steps.chain(hooks).map(ToOwned::to_owned).collect(),
+            paths: files.chain(assets).chain(directories).chain(links).map(ToOwned::to_owned).collect(),
+        }
+    }
+
+    /// Whether the step does what the operator wrote, rather than what follows from it.
+    pub(crate) fn wrote(&self, step: &Step) -> bool {
+        match &step.action {
+            Action::Run { hook, .. } => {
+                hook.is_some()
+                    || self.names.contains(&step.name)
+                    || matches!(step.phase, Phase::ControlPlane | Phase::Platform)
+            }
+            Action::WriteFile { path, .. }
+            | Action::MakeDirectory { path, .. }
+            | Action::MakeLink { path, .. }
+            | Action::Fetch { path, .. } => {
+                // A directory's files lie beneath its path.
+                self.paths.contains(path)
+                    || self
+                        .paths
+                        .iter()
+                        .any(|own| path.strip_prefix(own.as_str()).is_some_and(|rest| rest.starts_with('/')))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What a step does, in a few words.
+pub(crate) fn summary_of(action: &Action) -> String {
+    match action {
+        Action::LearnFacts => "learn the facts of this machine".to_owned(),
+        Action::WriteFile { path, mode, .. } => format!("write {path} ({mode})"),
+        Action::MakeDirectory { path, mode, .. } => format!("make {path}/ ({mode})"),
+        Action::MakeLink { path, target } => format!("link {path} → {target}"),
+        Action::Fetch { urls, path, .. } => {
+            format!("fetch {path} from {}", urls.first().map_or("nowhere", |url| host_of(url)))
+        }
+        Action::Install { software, version, source } => {
+            use bringup_plan::InstallSource as Source;
+            let version = version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
+            match source {
+                Source::Image => format!("check {software}{version} of the image"),
+                Source::Package { package } => format!("install {software}{version} from package {package}"),
+                Source::Extension { .. } => format!("install {software}{version} as a system extension"),
+                Source::Url { urls, .. } => {
+                    format!(
+                        "install {software}{version} from {}",
+                        urls.first().map_or("nowhere", |url| host_of(url))
+                    )
+                }
+            }
+        }
+        Action::LoadModules { modules } => format!("load {}", modules.join(", ")),
+        Action::SetSysctls { settings } => {
+            format!("set {}", settings.keys().cloned().collect::<Vec<_>>().join(", "))
+        }
+        Action::SetKernelArguments { arguments } => format!("kernel arguments {}", arguments.join(" ")),
+        Action::SetSwap { policy, .. } => format!("swap: {policy}"),
+        Action::UpdateOs { .. } => "update the operating system".to_owned(),
+        Action::Reboot { always: true } => "reboot".to_owned(),
+        Action::Reboot { always: false } => "reboot if something needs it".to_owned(),
+        Action::Run { command, .. } => {
+            format!("run {}", command.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+        }
+        Action::TrustAuthorities { bundle } => format!("trust the document's authorities in {bundle}"),
+        Action::StartUnit { unit, .. } => format!("start {unit}"),
+        Action::PlaceUnits => "place units, reload, enable".to_owned(),
+        Action::OpenGate { .. } => "open the gate: kubelet may start".to_owned(),
+        Action::StartKubelet { .. } => "start kubelet and see it healthy".to_owned(),
+        Action::AwaitRegistration { .. } => "wait for the node object".to_owned(),
+        Action::Signal { kind, .. } => format!("signal: {kind}"),
+        Action::Report => "write done.json or failed.json".to_owned(),
+    }
+}
+
+fn host_of(url: &str) -> &str {
+    url.split("://").nth(1).unwrap_or(url).split('/').next().unwrap_or(url)
+}
+
+/// A number with commas between the thousands.
+pub(crate) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 step`, `2 steps`
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BudgetView, counted, grouped};
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!(
+            [0, 999, 1000, 16_384, 1_234_567].map(grouped),
+            ["0", "999", "1,000", "16,384", "1,234,567"]
+        );
+        assert_eq!(counted(1, "step"), "1 step");
+    }
+
+    #[test]
+    fn one_byte_too_many_is_more_than_a_hundred_percent() {
+        let budget = |used| BudgetView { used, limit: 16_384, whose: String::new(), parts: Vec::new() };
+        assert_eq!(budget(16_384).percent(), 100);
+        assert!(!budget(16_384).is_over());
+        assert_eq!(budget(16_385).percent(), 101);
+        assert!(budget(16_385).is_over());
+    }
+}

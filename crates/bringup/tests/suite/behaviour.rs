@@ -1,0 +1,227 @@
+//! Exit codes, streams, files that are not ours.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::program::{bringup, error, out, run, tree};
+
+/// A folder with the starter document, which builds without a finding.
+fn project() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let output = run(folder.path(), &["init", "--starter", "kubeadm", "--name", "lab"]);
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    folder
+}
+
+fn build(folder: &Path, arguments: &[&str]) -> std::process::Output {
+    run(folder, &[&["build", "cluster.yaml"], arguments].concat())
+}
+
+#[test]
+fn every_starter_builds_without_a_finding_and_is_never_overwritten() {
+    for starter in ["eks", "kubeadm", "flatcar"] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let begun = run(folder.path(), &["init", "--starter", starter]);
+        assert_eq!(begun.status.code(), Some(0), "{}", error(&begun));
+        let built = build(folder.path(), &["--strict"]);
+        assert_eq!((built.status.code(), error(&built).as_str()), (Some(0), ""), "{starter}");
+        let again = run(folder.path(), &["init", "--starter", starter]);
+        assert_eq!(again.status.code(), Some(2));
+        assert!(error(&again).contains("is there already"), "{}", error(&again));
+    }
+}
+
+#[test]
+fn a_document_from_standard_input_gives_the_same_files() {
+    let folder = project();
+    build(folder.path(), &["-o", "one"]);
+    let document = std::fs::read(folder.path().join("cluster.yaml")).expect("the document");
+    let mut child = bringup(folder.path())
+        .args(["build", "-", "-o", "two"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    child.stdin.take().expect("a pipe").write_all(&document).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    let (mut one, mut two) = (tree(&folder.path().join("one")), tree(&folder.path().join("two")));
+    // The report names the input.
+    assert!(one.remove("report.html").is_some() && two.remove("report.html").is_some());
+    assert_eq!(one, two);
+}
+
+#[test]
+fn a_document_that_does_not_compile_changes_nothing_on_disk() {
+    let folder = project();
+    build(folder.path(), &[]);
+    let before = tree(&folder.path().join("bringup-out"));
+    let document = std::fs::read_to_string(folder.path().join("cluster.yaml")).expect("the document");
+    std::fs::write(folder.path().join("cluster.yaml"), document.replace("nodeGroups", "nodeGroup"))
+        .expect("written");
+    let output = build(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error(&output).contains("nothing was written"), "{}", error(&output));
+    assert_eq!(out(&output), "");
+    assert_eq!(tree(&folder.path().join("bringup-out")), before);
+}
+
+#[test]
+fn files_of_an_earlier_build_go_and_files_of_others_stay() {
+    let folder = project();
+    let document = std::fs::read_to_string(folder.path().join("cluster.yaml")).expect("the document");
+    let with = format!("{document}      carriers: [multipart, bundle]\n");
+    std::fs::write(folder.path().join("cluster.yaml"), with).expect("written");
+    let output = build(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    let group = folder.path().join("bringup-out/lab/workers");
+    assert!(group.join("bundle.tar").exists() && group.join("user-data.mime").exists());
+    std::fs::write(group.join("notes.txt"), "mine").expect("written");
+    std::fs::write(folder.path().join("cluster.yaml"), &document).expect("written");
+    build(folder.path(), &[]);
+    assert!(!group.join("bundle.tar").exists());
+    assert!(group.join("plan.json").exists());
+    assert!(group.join("notes.txt").exists());
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let mut child = bringup(Path::new("."))
+        .args(["schema", "cluster"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!((output.status.code(), error(&output).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let output = run(Path::new("."), &["build", "nowhere/cluster.yaml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(error(&output), "error: cannot read `nowhere/cluster.yaml`: no such file or directory\n");
+}
+
+#[test]
+fn a_wrong_call_is_exit_2_and_help_is_exit_0() {
+    assert_eq!(run(Path::new("."), &["bulid"]).status.code(), Some(2));
+    assert_eq!(run(Path::new("."), &["build", "--frob"]).status.code(), Some(2));
+    let help = run(Path::new("."), &["build", "--help"]);
+    assert_eq!((help.status.code(), error(&help).as_str()), (Some(0), ""));
+}
+
+#[test]
+fn colour_follows_the_wish_and_no_color() {
+    let folder = project();
+    let coloured = build(folder.path(), &["--color", "always"]);
+    assert!(out(&coloured).contains("\u{1b}["));
+    assert!(!out(&build(folder.path(), &[])).contains("\u{1b}["));
+}
+
+#[test]
+fn an_unknown_group_or_cluster_is_a_wrong_call() {
+    let folder = project();
+    let output = build(folder.path(), &["--group", "worker"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error(&output).contains("did you mean `workers`?"), "{}", error(&output));
+    assert_eq!(build(folder.path(), &["--cluster", "other"]).status.code(), Some(2));
+}
+
+#[test]
+fn json_and_sarif_are_whole_documents_on_standard_output() {
+    let folder = project();
+    for form in ["json", "sarif"] {
+        let output = build(folder.path(), &["--output", form]);
+        let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect(form);
+        assert!(value.is_object());
+        assert_eq!(error(&output), "");
+    }
+}
+
+#[test]
+fn equal_documents_do_not_differ_and_changed_ones_do() {
+    let folder = project();
+    let document = std::fs::read_to_string(folder.path().join("cluster.yaml")).expect("the document");
+    std::fs::write(folder.path().join("new.yaml"), document.replace("pool: workers", "pool: other"))
+        .expect("written");
+    build(folder.path(), &[]);
+    for same in ["cluster.yaml", "bringup-out", "bringup-out/lab/workers/plan.json"] {
+        let output = run(folder.path(), &["diff", "cluster.yaml", same]);
+        assert_eq!((output.status.code(), out(&output).as_str()), (Some(0), ""), "{same}");
+    }
+    let output = run(folder.path(), &["diff", "cluster.yaml", "new.yaml"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(out(&output).contains("pool=other") || out(&output).contains("other"), "{}", out(&output));
+    let json = run(folder.path(), &["diff", "cluster.yaml", "new.yaml", "--output", "json"]);
+    let value: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!(value["differs"], true);
+}
+
+#[test]
+fn what_is_rendered_is_what_is_built() {
+    let folder = project();
+    build(folder.path(), &[]);
+    let rendered = run(folder.path(), &["render", "cluster.yaml", "--as", "plan"]);
+    let built = std::fs::read(folder.path().join("bringup-out/lab/workers/plan.json")).expect("the plan");
+    assert_eq!(rendered.stdout, built);
+    let packed = run(folder.path(), &["render", "cluster.yaml", "--as", "cloud-init", "--gzip", "--base64"]);
+    assert!(out(&packed).starts_with("H4sI"), "{}", out(&packed));
+}
+
+#[test]
+fn the_report_stands_alone_and_quotes_safely() {
+    let folder = project();
+    let document = std::fs::read_to_string(folder.path().join("cluster.yaml")).expect("the document");
+    let hostile = format!(
+        "{document}      files:\n        - path: /etc/<script>alert(1)</script>\n          content: x\n"
+    );
+    std::fs::write(folder.path().join("cluster.yaml"), hostile).expect("written");
+    let output = build(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    let page = std::fs::read_to_string(folder.path().join("bringup-out/report.html")).expect("the report");
+    for foreign in ["<script", "<link", "<img", "@import", "url(", " src="] {
+        assert!(!page.contains(foreign), "the report has {foreign}");
+    }
+    assert!(page.contains("/etc/&lt;script&gt;"));
+}
+
+#[test]
+fn publishing_lays_out_plans_and_agents_by_digest() {
+    let folder = project();
+    build(folder.path(), &[]);
+    std::fs::write(folder.path().join("bringup-node-x86_64"), "agent").expect("written");
+    let output = run(
+        folder.path(),
+        &[
+            "publish",
+            "bringup-out",
+            "--base-url",
+            "https://mirror.example/b/",
+            "--agent",
+            "bringup-node-x86_64",
+            "-o",
+            "up",
+        ],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    // sha256 of `agent`, by sha256sum.
+    let digest = "d4f0bc5a29de06b510f9aa428f1eedba926012b591fef7a518e776a7c9bd1824";
+    assert!(out(&output).contains(digest), "{}", out(&output));
+    for (path, bytes) in tree(&folder.path().join("up")) {
+        assert!(path.contains(&bringup_plan::sha256_hex(&bytes)), "{path}");
+    }
+}
+
+#[test]
+fn a_code_is_explained_and_a_misspelt_one_is_suggested() {
+    let output = run(Path::new("."), &["explain", "document/unknown-key"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(out(&output).contains("typo"), "{}", out(&output));
+    let output = run(Path::new("."), &["explain", "document/unkown-key"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error(&output).contains("`document/unknown-key`"), "{}", error(&output));
+}

@@ -1,0 +1,12 @@
+//! The command line from outside: real processes, real files. One binary, because linking costs more than running.
+#![expect(clippy::disallowed_methods, reason = "tests make files and start the program")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod behaviour;
+mod determinism;
+mod golden;
+mod mistakes;
+mod program;
+mod schema_walk;
+mod schemas;
+mod transcripts;
