@@ -1,5 +1,7 @@
 //! The bytes of a plan.
 
+mod json;
+
 use sha2::{Digest as _, Sha256};
 
 use crate::{FORMAT, Plan};
@@ -34,9 +36,9 @@ impl std::error::Error for PlanFault {}
 impl Plan {
     /// The canonical form: JSON without white space, keys sorted at every level, LF at the end.
     pub fn to_json(&self) -> String {
-        // Through a value, whose maps are sorted: the order of declaration in the source must not matter.
-        let value = serde_json::to_value(self).unwrap_or_default();
-        format!("{value}\n")
+        let mut text = json::sorted(self).unwrap_or_default();
+        text.push('\n');
+        text
     }
 
     /// The digest of the canonical form: SHA-256 in hex.

@@ -137,6 +137,15 @@ impl Checker<'_> {
                 "add `certificateAuthority` with the cluster's CA; `aws eks describe-cluster` prints EKS'",
             );
         }
+        let has_authority = spec.api.as_ref().is_some_and(|api| api.certificate_authority.is_some());
+        if method == JoinMethod::Kubeconfig && !has_authority {
+            self.warning(
+                codes::CLIENT_AUTHORITY,
+                &path,
+                "kubelet cannot tell the API server when it calls: `kubectl logs` and `exec` would be refused",
+                "add `api.certificateAuthority` with the cluster's CA",
+            );
+        }
         let needs_token =
             method == JoinMethod::BootstrapToken || (method == JoinMethod::Kubeadm && !only_starts);
         if needs_token && join.token.is_none() {

@@ -87,6 +87,8 @@ bringup_diag::codes! {
     ENDPOINT_MISSING = "api/missing";
     /// Nothing lets a node tell the API server from an impostor.
     JOIN_TRUST = "join/no-trust";
+    /// Without the cluster's authority kubelet refuses the calls of the API server: logs, exec and port forwarding fail.
+    CLIENT_AUTHORITY = "join/no-client-authority";
     /// The way to join needs a token or a kubeconfig.
     JOIN_SECRET = "join/no-secret";
     /// The token of EKS is made by the agent; the AWS command line is never used on a node.

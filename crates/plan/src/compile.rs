@@ -42,9 +42,12 @@ fn plan(context: &mut Context<'_>) -> Plan {
     let steps = order::ordered(context, ours, programs.steps);
     let mut units = units::agent_units(context, &decisions);
     let mut kubelet = unit::unit(context, &decisions);
-    let proxied = trust::proxy_drop_ins(&environment, &decisions, &mut kubelet);
+    let mut runtime = unit::runtime(context, &decisions);
+    trust::proxy_drop_ins(&environment, [&mut kubelet, &mut runtime]);
     units.push(kubelet);
-    units.extend(proxied);
+    if !runtime.drop_ins.is_empty() {
+        units.push(runtime);
+    }
     units::operator_units(context, &mut units);
     let group = context.group;
     let mut plan = Plan {
@@ -63,6 +66,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
         ipv6: decisions.ipv6,
         max_pods: decisions.max_pods.clone(),
         facts: BTreeSet::new(),
+        cluster_ranges: cluster_ranges(context),
         environment,
         certificate_authorities: context
             .spec
@@ -78,6 +82,11 @@ fn plan(context: &mut Context<'_>) -> Plan {
     plan.facts = facts(&plan);
     checks::check_facts(context, &plan.facts);
     plan
+}
+
+fn cluster_ranges(context: &Context<'_>) -> Vec<String> {
+    let network = &context.spec.network;
+    network.service_ranges.iter().chain(&network.pod_ranges).map(ToString::to_string).collect()
 }
 
 /// Our own steps, sorted by phase.
@@ -99,7 +108,7 @@ fn our_steps(context: &mut Context<'_>, decisions: &Decisions, programs: &operat
     let (runtime_installs, configure_installs): (Vec<Step>, Vec<Step>) =
         installs.into_iter().partition(|step| step.phase == Phase::Runtime);
     steps.extend(runtime_installs);
-    let sandbox_image = runtime::sandbox_image(context);
+    let sandbox_image = runtime::sandbox_image(context, decisions);
     steps.extend(runtime::steps(context, decisions, &sandbox_image));
     steps.extend(configure_installs);
     let kernel_arguments = kernel::arguments(context);

@@ -90,7 +90,11 @@ fn registration(context: &mut Context<'_>, decisions: &Decisions) -> Value {
         arguments.iter().map(|(name, value)| (name.clone(), template::string(value))).collect()
     };
     let mut registration = Map::new();
-    registration.insert("kubeletExtraArgs".to_owned(), arguments);
+    let empty =
+        arguments.as_array().is_some_and(Vec::is_empty) || arguments.as_object().is_some_and(Map::is_empty);
+    if !empty {
+        registration.insert("kubeletExtraArgs".to_owned(), arguments);
+    }
     if decisions.runtime == RuntimeName::Containerd {
         registration.insert("criSocket".to_owned(), json!(CONTAINERD_SOCKET));
     }

@@ -49,6 +49,9 @@ pub struct Plan {
     /// The facts that the node must learn, derived ones included.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub facts: BTreeSet<Fact>,
+    /// Ranges of service and pod addresses: the node's own address must lie in none of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cluster_ranges: Vec<String>,
     /// Variables for every program that the agent starts and every fetch: the proxy.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,

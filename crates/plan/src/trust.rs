@@ -1,14 +1,14 @@
 //! The proxy, and certificate authorities that the node trusts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
-use bringup_spec::{AgentSource, OsFamily, Phase, Text};
+use bringup_spec::{OsFamily, Phase, Text};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
-use crate::kubelet::unit::runtime_unit;
 use crate::steps::{plain, write_file};
-use crate::{Action, Content, Origin, PlacedBy, Step, Unit};
+use crate::{Action, Content, Origin, Step, Unit};
 
 /// Where a family keeps authorities that the administrator adds, and the bundle that programs read.
 fn store(os: OsFamily) -> (&'static str, &'static str, &'static str) {
@@ -99,29 +99,18 @@ fn host(endpoint: &str) -> Option<String> {
     (!host.is_empty()).then(|| host.to_owned())
 }
 
-/// Adds the proxy's drop-in to kubelet's unit, and gives the runtime's.
-pub(crate) fn proxy_drop_ins(
-    environment: &BTreeMap<String, String>,
-    decisions: &Decisions,
-    kubelet: &mut Unit,
-) -> Option<Unit> {
+/// Adds the proxy's drop-in to units.
+pub(crate) fn proxy_drop_ins(environment: &BTreeMap<String, String>, units: [&mut Unit; 2]) {
     if environment.is_empty() {
-        return None;
+        return;
     }
     let mut text = String::from("[Service]\n");
     for (name, value) in environment {
-        text.push_str(&format!("Environment={}\n", quoted(&format!("{name}={value}"))));
+        let _ = writeln!(text, "Environment={}", quoted(&format!("{name}={value}")));
     }
-    kubelet.drop_ins.insert("10-proxy.conf".to_owned(), text.clone());
-    Some(Unit {
-        name: runtime_unit(decisions.runtime).to_owned(),
-        content: None,
-        enabled: None,
-        mask: false,
-        drop_ins: BTreeMap::from([("10-proxy.conf".to_owned(), text)]),
-        aliases: Vec::new(),
-        placed_by: if decisions.agent == AgentSource::None { PlacedBy::Agent } else { PlacedBy::Carrier },
-    })
+    for unit in units {
+        unit.drop_ins.insert("10-proxy.conf".to_owned(), text.clone());
+    }
 }
 
 /// A word of a unit file: systemd's own signs escaped.

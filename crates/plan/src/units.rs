@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bringup_spec::{AgentSource, OsFamily, Unit as OperatorUnit};
+use bringup_spec::{AgentSource, Os, OsFamily, Unit as OperatorUnit};
 use bringup_yaml::Path;
 
 use crate::context::Context;
@@ -22,17 +22,55 @@ const SUFFIXES: [&str; 9] =
 /// Names that the plan keeps for itself.
 const OURS: [&str; 3] = ["bringup.service", "bringup-gate.target", "bringup-after.service"];
 
+/// What the systemd of an operating system lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Systemd {
+    /// Restart= on a oneshot, which came with 244.
+    pub(crate) lacks_oneshot_restart: bool,
+    /// StartLimitIntervalSec= among a unit's own settings and `infinity` for a timeout, which came with 230 and 229.
+    pub(crate) lacks_unit_limits: bool,
+}
+
+impl Systemd {
+    /// By family and version; a version that is not given is taken for a current one.
+    pub(crate) fn of(os: &Os) -> Self {
+        let major = os.version.as_deref().and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+        let below = |first: u32| major.is_some_and(|major| major < first);
+        let lacks_oneshot_restart = match os.family {
+            OsFamily::AmazonLinux2 => true,
+            OsFamily::Ubuntu => below(20),
+            OsFamily::Debian => below(11),
+            OsFamily::AmazonLinux2023 | OsFamily::Flatcar | OsFamily::Generic => false,
+        };
+        let lacks_unit_limits = match os.family {
+            OsFamily::AmazonLinux2 => true,
+            OsFamily::Ubuntu => below(18),
+            OsFamily::Debian => below(9),
+            OsFamily::AmazonLinux2023 | OsFamily::Flatcar | OsFamily::Generic => false,
+        };
+        Self { lacks_oneshot_restart, lacks_unit_limits }
+    }
+
+    fn limits(self) -> (&'static str, &'static str) {
+        if self.lacks_unit_limits {
+            ("", "StartLimitInterval=0\nTimeoutStartSec=0\n")
+        } else {
+            ("StartLimitIntervalSec=0\n", "TimeoutStartSec=infinity\n")
+        }
+    }
+}
+
 /// The agent's units; none without an agent.
 pub(crate) fn agent_units(context: &Context<'_>, decisions: &Decisions) -> Vec<Unit> {
     if decisions.agent == AgentSource::None {
         return Vec::new();
     }
-    let old = context.group.os.family == OsFamily::AmazonLinux2;
+    let systemd = Systemd::of(&context.group.os);
     let aliases: Vec<String> = decisions.layout.aliases.iter().map(|alias| (*alias).to_owned()).collect();
-    let mut service = unit("bringup.service", service(old, &aliases));
+    let mut service = unit("bringup.service", service(systemd, &aliases));
     service.aliases = aliases;
     service.enabled = Some(true);
-    let mut after = unit("bringup-after.service", after(old));
+    let mut after = unit("bringup-after.service", after(systemd));
     after.enabled = Some(false);
     let mut gate = unit("bringup-gate.target", gate());
     gate.enabled = Some(false);
@@ -51,16 +89,14 @@ fn unit(name: &str, content: String) -> Unit {
     }
 }
 
-/// systemd 219 knows neither Restart= on a oneshot (v244) nor StartLimitIntervalSec= and an infinite timeout by name
-/// (v230, v229). There the unit is of type notify: the agent says READY when the gate is open, which ends the start job
-/// exactly as the exit of a oneshot does, and Restart= is allowed. A failed start job is no loss in either shape: it is
-/// the agent that queues kubelet, from the run that succeeds.
-fn service(old: bool, aliases: &[String]) -> String {
-    let (limit, kind) = if old {
-        ("", "Type=notify\nNotifyAccess=main\nStartLimitInterval=0\nTimeoutStartSec=0\n")
-    } else {
-        ("StartLimitIntervalSec=0\n", "Type=oneshot\nTimeoutStartSec=infinity\n")
-    };
+/// Where a oneshot cannot be restarted (systemd 219 of Amazon Linux 2, for one), the unit is of type notify: the agent
+/// says READY when the gate is open, which ends the start job exactly as the exit of a oneshot does, and Restart= is
+/// allowed. A failed start job is no loss in either shape: it is the agent that queues kubelet, from the run that
+/// succeeds.
+fn service(systemd: Systemd, aliases: &[String]) -> String {
+    let (limit, timeout) = systemd.limits();
+    let kind =
+        if systemd.lacks_oneshot_restart { "Type=notify\nNotifyAccess=main\n" } else { "Type=oneshot\n" };
     let alias = if aliases.is_empty() { String::new() } else { format!("Alias={}\n", aliases.join(" ")) };
     format!(
         "[Unit]\n\
@@ -74,7 +110,7 @@ fn service(old: bool, aliases: &[String]) -> String {
          Before=shutdown.target\n\
          {limit}\n\
          [Service]\n\
-         {kind}ExecStart={AGENT} up --until gate\n\
+         {kind}{timeout}ExecStart={AGENT} up --until gate\n\
          Restart=on-failure\n\
          RestartSec=5\n\
          StandardOutput=journal+console\n\n\
@@ -93,13 +129,10 @@ fn gate() -> String {
         .to_owned()
 }
 
-fn after(old: bool) -> String {
-    // As above; what follows the gate may as well be of type simple, because nothing waits for it.
-    let (limit, kind) = if old {
-        ("", "Type=simple\nStartLimitInterval=0\n")
-    } else {
-        ("StartLimitIntervalSec=0\n", "Type=oneshot\nTimeoutStartSec=infinity\n")
-    };
+fn after(systemd: Systemd) -> String {
+    let (limit, timeout) = systemd.limits();
+    // Nothing waits for it, so that it may as well be of type simple.
+    let kind = if systemd.lacks_oneshot_restart { "Type=simple\n" } else { "Type=oneshot\n" };
     format!(
         "[Unit]\n\
          Description=See this machine registered as a Kubernetes node\n\
@@ -112,7 +145,7 @@ fn after(old: bool) -> String {
          Before=shutdown.target\n\
          {limit}\n\
          [Service]\n\
-         {kind}ExecStart={AGENT} up --from gate\n\
+         {kind}{timeout}ExecStart={AGENT} up --from gate\n\
          Restart=on-failure\n\
          RestartSec=5\n\
          StandardOutput=journal+console\n"

@@ -40,6 +40,14 @@ pub(crate) fn whole(context: &mut Context<'_>, decisions: &Decisions) -> Text {
 /// The part of the configuration that the document asks for, as a patch over what kubeadm writes.
 pub(crate) fn patch(context: &mut Context<'_>, decisions: &Decisions) -> Option<Value> {
     let mut config = Map::new();
+    if context.minor < Minor(22) {
+        // Until then kubeadm's own default was another driver than the runtime's.
+        config.insert("cgroupDriver".to_owned(), json!("systemd"));
+    }
+    if !context.spec.network.dns.is_empty() {
+        let addresses: Vec<String> = decisions.dns.iter().map(ToString::to_string).collect();
+        config.insert("clusterDNS".to_owned(), json!(addresses));
+    }
     if context.group.max_pods.is_some() {
         config.insert("maxPods".to_owned(), max_pods(&decisions.max_pods));
     }

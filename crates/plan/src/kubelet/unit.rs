@@ -8,6 +8,7 @@ use bringup_spec::{AgentSource, JoinMethod, OsFamily, RuntimeName, SoftwareSourc
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::flavour::{ARGUMENTS_VARIABLE, GATE_FILE};
+use crate::units::Systemd;
 use crate::{PlacedBy, Unit};
 
 /// Where kubelet's arguments stand when there is no agent to open a gate.
@@ -15,7 +16,7 @@ pub(crate) const STATIC_ENVIRONMENT: &str = "/etc/kubernetes/kubelet.env";
 
 /// kubelet's unit with our drop-in and, where the image has no unit, the unit itself.
 pub(crate) fn unit(context: &Context<'_>, decisions: &Decisions) -> Unit {
-    let old = context.group.os.family == OsFamily::AmazonLinux2;
+    let old = Systemd::of(&context.group.os).lacks_unit_limits;
     let kubeadm = decisions.join == JoinMethod::Kubeadm;
     let gated = decisions.agent != AgentSource::None;
     let runtime = runtime_unit(decisions.runtime);
@@ -46,12 +47,13 @@ pub(crate) fn unit(context: &Context<'_>, decisions: &Decisions) -> Unit {
     }
     text.push_str("Restart=always\nRestartSec=5\n");
     drop_ins.insert(decisions.layout.drop_in.to_owned(), text);
-    if kubeadm && bring_unit(context) {
+    let brings = brings_unit(context, decisions);
+    if kubeadm && brings {
         drop_ins.insert("10-kubeadm.conf".to_owned(), kubeadm_drop_in(context));
     }
     Unit {
         name: "kubelet.service".to_owned(),
-        content: bring_unit(context).then(|| unit_file(context, runtime)),
+        content: brings.then(|| unit_file(context, decisions, runtime)),
         // The agent starts it, on every boot, once the gate is open.
         enabled: Some(!gated),
         mask: false,
@@ -69,17 +71,46 @@ pub(crate) fn runtime_unit(runtime: RuntimeName) -> &'static str {
     }
 }
 
-/// A download or an extension brings the program alone, and Flatcar's image has no kubelet at all.
-fn bring_unit(context: &Context<'_>) -> bool {
-    matches!(context.group.software.kubelet.from, SoftwareSource::Url | SoftwareSource::Extension)
-        || context.group.os.family == OsFamily::Flatcar
+/// The runtime's unit with the drop-ins that it needs, if any.
+pub(crate) fn runtime(context: &Context<'_>, decisions: &Decisions) -> Unit {
+    let mut drop_ins = BTreeMap::new();
+    if context.group.os.family == OsFamily::Flatcar && decisions.runtime == RuntimeName::Containerd {
+        // Flatcar's own unit reads a configuration beneath /usr, which cannot be changed.
+        let text =
+            "[Service]\nExecStart=\nExecStart=/usr/bin/containerd --config /etc/containerd/config.toml\n";
+        drop_ins.insert("10-use-custom-config.conf".to_owned(), text.to_owned());
+    }
+    Unit {
+        name: runtime_unit(decisions.runtime).to_owned(),
+        content: None,
+        enabled: None,
+        mask: false,
+        drop_ins,
+        aliases: Vec::new(),
+        placed_by: PlacedBy::Carrier,
+    }
 }
 
-fn unit_file(context: &Context<'_>, runtime: &str) -> String {
+/// A download or an extension brings the program alone, and Flatcar's image has no kubelet at all. The unit of Amazon
+/// Linux 2 requires docker, and a drop-in cannot take a requirement back.
+fn brings_unit(context: &Context<'_>, decisions: &Decisions) -> bool {
+    let os = context.group.os.family;
+    matches!(context.group.software.kubelet.from, SoftwareSource::Url | SoftwareSource::Extension)
+        || os == OsFamily::Flatcar
+        || (os == OsFamily::AmazonLinux2 && decisions.eks_image)
+}
+
+fn unit_file(context: &Context<'_>, decisions: &Decisions, runtime: &str) -> String {
     let program = Decisions::kubelet_program(context);
+    // EKS' images account for kubelet and the runtime in a slice of their own, and docker once closed this policy.
+    let slice = if decisions.eks_image {
+        "Slice=runtime.slice\nExecStartPre=/sbin/iptables -P FORWARD ACCEPT -w 5\n"
+    } else {
+        ""
+    };
     format!(
         "[Unit]\nDescription=kubelet: the Kubernetes node agent\nDocumentation=https://kubernetes.io/docs/\nAfter={runtime}\n\n\
-         [Service]\nExecStart={program}\nRestart=always\nRestartSec=5\nKillMode=process\nCPUAccounting=true\nMemoryAccounting=true\n\n\
+         [Service]\n{slice}ExecStart={program}\nRestart=always\nRestartSec=5\nKillMode=process\nCPUAccounting=true\nMemoryAccounting=true\n\n\
          [Install]\nWantedBy=multi-user.target\n"
     )
 }

@@ -4,7 +4,7 @@ mod containerd;
 mod docker;
 
 use bringup_kubelet::Minor;
-use bringup_spec::{Phase, RuntimeName, Text};
+use bringup_spec::{JoinMethod, Phase, RuntimeName, Text};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
@@ -13,15 +13,18 @@ use crate::steps::{plain, write_file};
 use crate::{Action, Content, Origin, Step, aws, codes};
 
 /// The image of the pod sandbox.
-pub(crate) fn sandbox_image(context: &mut Context<'_>) -> String {
+///
+/// EKS' registry wants credentials: nodes of other clusters take Kubernetes' own image, unless an account is named.
+pub(crate) fn sandbox_image(context: &mut Context<'_>, decisions: &Decisions) -> String {
     if let Some(image) = &context.group.runtime.sandbox_image {
         let path = context.at(["runtime", "sandboxImage"]);
         context.origin("sandbox image", image, Origin::Document(path));
         return image.clone();
     }
     let version = if context.minor >= Minor(31) { "3.10" } else { "3.5" };
-    match (&context.spec.aws, context.on_aws()) {
-        (Some(aws), true) => {
+    let eks = decisions.join == JoinMethod::EksToken;
+    match &context.spec.aws {
+        Some(aws) if context.on_aws() && (eks || aws.registry_account.is_some()) => {
             let account = match &aws.registry_account {
                 Some(account) => account.as_str(),
                 None => aws::registry_account(&aws.region),
