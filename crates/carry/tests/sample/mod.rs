@@ -103,6 +103,7 @@ pub fn plan(document: &Document) -> Plan {
         role: Role::Worker,
         bootstrap: None,
         ipv6: false,
+        cluster_ranges: Vec::new(),
         hooks: Vec::new(),
         node_name: NodeNamePolicy::PrivateDns,
         max_pods: PodLimit::Fixed(110),
