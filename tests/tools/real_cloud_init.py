@@ -43,7 +43,8 @@ def without_base64(data):
         plain = base64.b64decode(b"".join(data.split()), validate=True)
     except binascii.Error:
         return data
-    return plain if plain.startswith((b"#", b"\x1f\x8b", b"Content-", b"content-", b"MIME-", b"mime-")) else data
+    heads = (b"#", b"\x1f\x8b", b"Content-", b"content-", b"MIME-", b"mime-", b"{")
+    return plain if plain.startswith(heads) else data
 
 
 def baseline(root):

@@ -2,7 +2,7 @@
 """What the real Ignition does with a config, in the shape of `bringup inspect --output json`.
 
 Debian's ignition runs the stages fetch-offline, fetch and files over the input in a throw-away root without
-network (so sources must be data URLs). Printed are
+network; what a config would fetch is answered with nothing (`remote` has those paths, and the digests that they must have). Printed are
   files     every file, unit and drop-in that it wrote; a link has `target` in place of mode, size and sha256
   units     what its preset file says: enabled or not
   warnings  what it complained about; a stage that failed ends the run
@@ -20,9 +20,28 @@ import sandbox
 INNER = sandbox.HERE / "inside/ignition.py"
 
 
+def without_network(config):
+    """The config with an empty file for each that lies behind the network, and the paths of those with the
+    digests that the config demands."""
+    try:
+        tree = json.loads(config)
+        files = tree["storage"]["files"]
+    except (ValueError, KeyError, TypeError):
+        return config, {}
+    remote = {}
+    for file in files:
+        source = (file.get("contents") or {}).get("source") or ""
+        if source and not source.startswith("data:"):
+            demanded = file["contents"].get("verification", {}).get("hash") or ""
+            remote[file["path"]] = demanded.removeprefix("sha256-") if demanded.startswith("sha256-") else None
+            file["contents"] = {"source": "data:,"}
+    return (json.dumps(tree).encode() if remote else config), remote
+
+
 def real_ignition(config, deadline=240):
     """What Ignition does with `config` (bytes), as the module says."""
-    return sandbox.enter(INNER, [sandbox.debian_root()], config, deadline)
+    local, remote = without_network(config)
+    return sandbox.enter(INNER, [sandbox.debian_root()], local, deadline) | {"remote": remote}
 
 
 def main():

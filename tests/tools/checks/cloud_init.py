@@ -3,14 +3,18 @@
 import email
 import email.policy
 import functools
+import re
 
 import products
 import sandbox
 from checks import mime
 from real_cloud_init import real_cloud_init, without_base64
 
-# What these say is known only on the node: there `inspect` can name the file or count the step, not its content.
+# The content of these files is known only on the node: `inspect` can name them.
 TEMPLATED = {"jinja-facts.yaml"}
+# What other modules than write_files leave; `inspect` lists those modules by what they are told to do.
+OF_OTHER_MODULES = {"/etc/timezone", "/etc/hostname", "/etc/hosts", "/etc/environment"}
+EXPRESSION = re.compile(r"\{\{.*?\}\}")
 FIELDS = ("path", "mode", "owner", "size", "sha256")
 
 
@@ -27,13 +31,22 @@ def agrees(ours, data, templated=False, running=None):
         first_stage(theirs)
     fields = FIELDS[:3] if templated else FIELDS
     products.same(*[[{key: file[key] for key in fields} for file in side] for side in (ours["files"], regular(files))], "files")
-    keys = ("stage",) if templated else ("stage", "run")
-    products.same(*[[{key: step[key] for key in keys} for step in side["steps"]] for side in (ours, theirs)], "steps")
+    products.same(settled(ours["steps"], theirs["steps"]), theirs["steps"], "steps")
+
+
+def settled(ours, theirs):
+    """Our steps, each expression that only the node can evaluate replaced if the rest fits what cloud-init ran."""
+    steps = [{"stage": step["stage"], "run": step["run"]} for step in ours]
+    for step, real_step in zip(steps, theirs):
+        pattern = ".*".join(re.escape(text) for text in EXPRESSION.split(step["run"]))
+        if EXPRESSION.search(step["run"]) and re.fullmatch(pattern, real_step["run"], re.DOTALL):
+            step["run"] = real_step["run"]
+    return steps
 
 
 def regular(files):
-    """Without links, which have no digest."""
-    return [file for file in files if "sha256" in file]
+    """Without links, which have no digest, and without the work of other modules."""
+    return [file for file in files if "sha256" in file and file["path"] not in OF_OTHER_MODULES]
 
 
 def first_stage(answer):
@@ -55,7 +68,7 @@ def configurations(made):
     """(name, bytes) of every cloud-config that we render, alone or as a part."""
     for name, path in made.files("cloud-config.yaml"):
         yield name, path.read_bytes()
-    for name, path in made.files("user-data.mime"):
+    for name, path in made.files("user-data.mime*"):
         message = email.message_from_bytes(mime.plain(path), policy=email.policy.default)
         for part in message.iter_parts():
             if part.get_content_type() == "text/cloud-config":

@@ -8,7 +8,8 @@ import sys
 import products
 import sandbox
 import yaml
-from checks import cloud_init
+from checks import cloud_init, ignition
+from real_cloud_init import without_base64
 
 TEMPLATES = products.TOP / "target/debug/examples/templates"
 CFN_LINT = pathlib.Path(sys.executable).with_name("cfn-lint")
@@ -79,7 +80,11 @@ def applied(path, data, running):
     ours = products.inspect(path)
     for part in ours.get("parts", []):
         ours = part
-    cloud_init.agrees(ours, data, running=running)
+    data = without_base64(data)
+    if data.lstrip().startswith(b"{"):
+        ignition.agrees(ours, data)
+    else:
+        cloud_init.agrees(ours, data, running=running)
 
 
 def variants(folder):

@@ -26,7 +26,12 @@ def named(owner, users, groups):
 
 
 def applied(path):
-    ours, theirs = products.inspect(path), real_ignition(path.read_bytes())
+    agrees(products.inspect(path), path.read_bytes())
+
+
+def agrees(ours, config):
+    """Raises unless `ours`, an answer of `inspect`, is what Ignition does with `config`."""
+    theirs = real_ignition(config)
     if theirs["warnings"]:
         raise products.Differs("\n".join(["ignition is not content:", *theirs["warnings"]]))
     etc = sandbox.debian_root() / "etc"
@@ -34,6 +39,9 @@ def applied(path):
     for file in ours["files"]:
         file["owner"] = named(file["owner"], users, groups)
     regular = [file for file in theirs["files"] if "sha256" in file]
+    for file in regular:
+        if file["path"] in theirs["remote"]:
+            file |= {"size": None, "sha256": theirs["remote"][file["path"]]}
     products.same(*[[{key: file[key] for key in FIELDS} for file in side] for side in (ours["files"], regular)], "files")
     by_name = lambda unit: unit["name"]  # noqa: E731
     enabled = [unit for unit in ours["units"] if unit["enabled"] is not None]

@@ -1,17 +1,13 @@
 """Files that the agent will write are read by their readers: kubelet's own types, and a TOML parser."""
 
 import json
+import re
 import shutil
 import subprocess
 import tempfile
 import tomllib
-import re
 
 import products
-
-STRICT_DECODE = products.TOP / "tools/strict-decode/run"
-# The types of one minor read the configurations of no other.
-MINORS = sorted(int(path.suffixes[0][1:]) for path in STRICT_DECODE.parent.glob("go.*.mod") if path.suffixes[1:])
 
 
 def kubelet_configurations(plan):
@@ -21,6 +17,7 @@ def kubelet_configurations(plan):
 
 
 def decoded(minor, plans):
+    """The types of one minor read the configurations of that minor and of no other."""
     if shutil.which("go") is None:
         raise products.Skipped("no Go toolchain")
     with tempfile.TemporaryDirectory() as scratch:
@@ -31,7 +28,7 @@ def decoded(minor, plans):
                 with open(files[-1], "w") as file:
                     file.write(text)
         assert files, f"no example renders a kubelet configuration for 1.{minor}"
-        done = subprocess.run([STRICT_DECODE, str(minor), *files], capture_output=True, timeout=300, text=True)
+        done = subprocess.run([products.STRICT_DECODE, str(minor), *files], capture_output=True, timeout=300, text=True)
         if done.returncode != 0:
             raise products.Differs(f"strict-decode 1.{minor}: exit {done.returncode}\n{done.stdout}{done.stderr}")
 
@@ -46,7 +43,7 @@ def minor_of(plan):
 
 def cases(made):
     plans = made.plans()
-    for minor in MINORS:
+    for minor in products.KUBELET_MINORS:
         yield f"kubelet 1.{minor}", lambda minor=minor: decoded(minor, [named for named in plans if minor_of(named[1]) == minor])
     for name, plan in plans:
         for path, text in products.texts_written(plan):

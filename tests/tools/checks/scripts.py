@@ -27,7 +27,7 @@ def checked(script, shell):
 
 def rendered(made):
     """(name, bytes) of the shell that we put in front of the agent: boothook parts and bootcmd lists."""
-    for name, path in made.files("user-data.mime"):
+    for name, path in made.files("user-data.mime*"):
         message = email.message_from_bytes(mime.plain(path), policy=email.policy.default)
         for part in message.iter_parts():
             if part.get_content_type() == "text/cloud-boothook" and "bringup" in part.get_filename():

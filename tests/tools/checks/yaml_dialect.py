@@ -74,7 +74,8 @@ def scalars():
 
 def documents():
     texts = [path.read_text() for _, path in products.foreign("cloud-init") if path.suffix == ".yaml"]
-    compared([text for text in texts if "jinja" not in text and "!!binary" not in text])
+    # Templates are not YAML yet; tags and merge keys are resolved a layer above.
+    compared([text for text in texts if not any(mark in text for mark in ("jinja", "!!", "<<:"))])
 
 
 def written():
