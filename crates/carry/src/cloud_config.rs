@@ -16,21 +16,20 @@ pub(crate) fn cloud_config(
 ) -> Result<(Vec<u8>, Vec<PartSize>), String> {
     let own = user_parts::merged(load)?;
     let stage = FirstStage::of(load, fetched, findings);
-    let mut commands = vec![Value::String(stage.commands())];
+    let (script, mut sizes) = stage.commands();
+    let mut commands = vec![Value::String(script)];
     let mut pairs = vec![("bootcmd".to_owned(), Value::Null)];
     for (key, value) in own {
         match value {
             // Ours first, theirs behind it: nothing of theirs is lost, and ours does not wait for theirs.
             Value::List(items) if key == "bootcmd" => commands.extend(items),
             Value::Null if key == "bootcmd" => {}
-            _ if key == "bootcmd" => return Err("their `bootcmd` is no list".to_owned()),
             value => pairs.push((key, value)),
         }
     }
     let mut document = Value::Map(pairs);
     document.set("bootcmd", commands);
     let text = format!("#cloud-config\n{}", to_yaml(&document));
-    let mut sizes = stage.sizes();
     let known: usize = sizes.iter().map(|size| size.bytes).sum();
     let rest = text.len().saturating_sub(known);
     let name = if load.parts.is_empty() { "frame" } else { "frame and own parts" };

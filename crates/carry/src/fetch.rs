@@ -9,12 +9,12 @@ use std::fmt::Write as _;
 
 use bringup_diag::{Finding, Findings};
 use bringup_plan::sha256_hex;
-use bringup_spec::AgentSource;
+use bringup_spec::{AgentSource, Url};
 
 use crate::codes;
 use crate::load::Load;
 use crate::placed::{AGENT_PATH, AGENT_UNIT, PLAN_PATH, PlacedFile, UNIT_DIRECTORY};
-use crate::publish::plan_name;
+use crate::publish::{base_of_agent, plan_name};
 use crate::shell::{delimiter, word};
 
 /// Where the stub stands on the node.
@@ -31,11 +31,11 @@ ExecStartPre=/bin/sh /opt/bringup/bin/bringup-fetch
 TimeoutStartSec=0
 ";
 
-const HEAD: &str = r#"#!/bin/sh
+const HEAD: &str = r"#!/bin/sh
 # Fetches what the user-data has no room for. Mirrors are tried in turn, for ever; what has another digest is not used.
 set -u
 umask 077
-"#;
+";
 
 const BODY: &str = r#"digest() { sha256sum <"$1" | cut -c 1-64; }
 obtain() { # mode, path, digest, mirrors
@@ -84,7 +84,7 @@ pub(crate) fn wanted_agent(load: &Load<'_>, findings: &mut Findings) -> Option<W
         return None;
     };
     let reachable = |url: &str| !url.starts_with("s3://");
-    let all = download.urls.iter().map(|url| url.as_str());
+    let all = download.urls.iter().map(Url::as_str);
     let urls: Vec<String> = all.clone().filter(|url| reachable(url)).map(str::to_owned).collect();
     if let Some(first) = all.clone().find(|url| !reachable(url)) {
         let message =
@@ -106,22 +106,35 @@ pub(crate) fn wanted_agent(load: &Load<'_>, findings: &mut Findings) -> Option<W
     })
 }
 
-/// Where the plan can be fetched from: the address that was given, or where the agent was published, plans beside it.
+/// The addresses beneath which published plans are: the one that was given, or where the agent was published.
+fn plan_bases<'load>(load: &'load Load<'_>) -> Vec<&'load str> {
+    match load.published_at {
+        Some(base) => vec![base.trim_end_matches('/')],
+        None => load
+            .agent_download()
+            .into_iter()
+            .flat_map(|download| &download.urls)
+            .filter_map(|url| base_of_agent(url.as_str()))
+            .filter(|base| !base.starts_with("s3://"))
+            .collect(),
+    }
+}
+
+/// Whether the node could fetch its plan.
+pub(crate) fn is_fetchable(load: &Load<'_>) -> bool {
+    load.has_agent() && !plan_bases(load).is_empty()
+}
+
+/// The plan, for the node to fetch, if it can.
 pub(crate) fn wanted_plan(load: &Load<'_>) -> Option<Wanted> {
+    let bases = plan_bases(load);
+    if bases.is_empty() {
+        return None;
+    }
     let sha256 = sha256_hex(load.plan_json().as_bytes());
     let name = plan_name(&sha256);
-    let urls: Vec<String> = match load.published_at {
-        Some(base) => vec![format!("{}/{name}", base.trim_end_matches('/'))],
-        None => load
-            .agent_download()?
-            .urls
-            .iter()
-            .filter_map(|url| crate::publish::base_of_agent(url.as_str()))
-            .filter(|base| !base.starts_with("s3://"))
-            .map(|base| format!("{base}/{name}"))
-            .collect(),
-    };
-    (!urls.is_empty()).then_some(Wanted { mode: 0o600, path: PLAN_PATH, sha256, urls })
+    let urls = bases.iter().map(|base| format!("{base}/{name}")).collect();
+    Some(Wanted { mode: 0o600, path: PLAN_PATH, sha256, urls })
 }
 
 /// The stub and the drop-in that runs it; nothing, if there is nothing to fetch.
@@ -145,7 +158,7 @@ fn script(environment: &BTreeMap<String, String>, authorities: &[String], wanted
         ("", "")
     } else {
         let pem: String = authorities.iter().map(|pem| crate::placed::whole_lines(pem)).collect();
-        let end = delimiter([pem.as_str()]);
+        let end = delimiter(&[pem.as_str()]);
         let _ = write!(
             script,
             "authorities=/run/bringup-authorities.pem\n{{\n    cat /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt 2>/dev/null\n    cat <<'{end}'\n{pem}{end}\n}} >\"$authorities\"\n"

@@ -60,7 +60,7 @@ impl FirstStage {
         let mut stage = Self { has_agent: load.has_agent(), ..Self::default() };
         if stage.has_agent {
             let mut wanted: Vec<Wanted> = wanted_agent(load, findings).into_iter().collect();
-            match wanted_plan(load).filter(|_| fetched) {
+            match fetched.then(|| wanted_plan(load)).flatten() {
                 Some(plan) => wanted.push(plan),
                 None => stage.files.push(PlacedFile::new(PLAN_PATH, 0o600, load.plan_json())),
             }
@@ -102,7 +102,11 @@ impl FirstStage {
                         content,
                     }),
                     None => {
-                        findings.push(agent_needed(load, &step.name, "its content is known only on the node"))
+                        findings.push(agent_needed(
+                            load,
+                            &step.name,
+                            "its content is known only on the node",
+                        ));
                     }
                 },
                 Action::MakeDirectory { path, mode, owner } => {
@@ -138,12 +142,15 @@ impl FirstStage {
 
     /// The script, for a part of its own.
     pub(crate) fn script(&self) -> String {
-        format!("#!/bin/sh\n{}", self.commands())
+        format!("#!/bin/sh\n{}", self.commands().0)
     }
 
-    /// The commands, for a list of commands that go on after them: a subshell, so that nothing leaks out of it.
-    pub(crate) fn commands(&self) -> String {
-        let end = delimiter(self.files.iter().filter_map(PlacedFile::lines));
+    /// The commands, for a list of commands that go on after them: a subshell, so that nothing leaks out of it. With
+    /// them, what each file takes, and what is around.
+    pub(crate) fn commands(&self) -> (String, Vec<PartSize>) {
+        let texts: Vec<&str> = self.files.iter().filter_map(PlacedFile::lines).collect();
+        let end = delimiter(&texts);
+        let mut sizes = Vec::with_capacity(self.files.len().saturating_add(1));
         let mut script = format!("{MARK}\n(\nset -eu\n");
         script.push_str(
             "trap 'test $? = 0 || echo \"bringup: the first stage failed, see /var/log/cloud-init-output.log\" >/dev/console' EXIT\n",
@@ -157,7 +164,9 @@ impl FirstStage {
             let _ = writeln!(script, "ln -sfn {} {}", word(target), word(path));
         }
         for file in &self.files {
-            script.push_str(&placing(file, &end));
+            let before = script.len();
+            place(&mut script, file, &end);
+            sizes.push(PartSize { name: file.path.clone(), bytes: script.len().saturating_sub(before) });
         }
         for name in &self.masked {
             let _ = writeln!(script, "ln -sfn /dev/null {}", word(&format!("{UNIT_DIRECTORY}/{name}")));
@@ -182,38 +191,24 @@ impl FirstStage {
             let _ = writeln!(script, "systemctl enable {name}\nsystemctl start --no-block {name}");
         }
         script.push_str(")\n");
-        script
-    }
-
-    /// What each file takes, and the commands around them.
-    pub(crate) fn sizes(&self) -> Vec<PartSize> {
-        let end = delimiter(self.files.iter().filter_map(PlacedFile::lines));
-        let mut sizes: Vec<PartSize> = self
-            .files
-            .iter()
-            .map(|file| PartSize { name: file.path.clone(), bytes: placing(file, &end).len() })
-            .collect();
         let files: usize = sizes.iter().map(|size| size.bytes).sum();
-        sizes.push(PartSize {
-            name: "first stage".to_owned(),
-            bytes: self.script().len().saturating_sub(files),
-        });
-        sizes
+        sizes.push(PartSize { name: "first stage".to_owned(), bytes: script.len().saturating_sub(files) });
+        (script, sizes)
     }
 }
 
 /// The commands that place one file.
-fn placing(file: &PlacedFile, end: &str) -> String {
+fn place(script: &mut String, file: &PlacedFile, end: &str) {
     let mut command = format!("place {:04o} {}", file.mode, word(&file.path));
     if file.owner != "root:root" {
         let _ = write!(command, " {}", word(&file.owner));
     }
-    match file.lines() {
-        Some(text) => format!("{command} <<'{end}'\n{text}{end}\n"),
-        None => {
-            format!("base64 -d <<'{end}' | {command}\n{}\n{end}\n", BASE64_STANDARD.encode(&file.content))
-        }
-    }
+    let _ = if let Some(text) = file.lines() {
+        write!(script, "{command} <<'{end}'\n{text}{end}\n")
+    } else {
+        let encoded = BASE64_STANDARD.encode(&file.content);
+        write!(script, "base64 -d <<'{end}' | {command}\n{encoded}\n{end}\n")
+    };
 }
 
 /// The files that a first stage places, if the script is one of ours.
@@ -275,11 +270,11 @@ pub(crate) fn sysctls_file(settings: &std::collections::BTreeMap<String, String>
 pub(crate) fn why_agent(action: &Action) -> Option<&'static str> {
     match action {
         Action::Fetch { .. } => Some("it fetches something"),
-        Action::Install { source: InstallSource::Image, .. }
-        | Action::SetSwap { policy: SwapPolicy::Keep, .. } => None,
-        Action::Install { .. } => Some("it installs something"),
+        Action::Install { source, .. } => {
+            (*source != InstallSource::Image).then_some("it installs something")
+        }
         Action::SetKernelArguments { .. } => Some("it sets kernel arguments"),
-        Action::SetSwap { .. } => Some("it changes swap"),
+        Action::SetSwap { policy, .. } => (*policy != SwapPolicy::Keep).then_some("it changes swap"),
         Action::UpdateOs { .. } => Some("it updates the operating system"),
         Action::Reboot { always } => always.then_some("it reboots the machine"),
         Action::Run { .. } => Some("it runs a command in order"),

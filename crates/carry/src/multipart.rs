@@ -64,15 +64,32 @@ pub(crate) fn message(parts: Vec<(&str, &str, &[u8])>) -> (Vec<u8>, Vec<PartSize
         .zip(parts)
         .map(|(name, (_, content_type, body))| OutPart { name, content_type, body })
         .collect();
-    let bytes = write_multipart(&numbered);
-    // A part alone is the frame of a message and the part; without it, the frame.
-    let frame = write_multipart(&[]).len();
     let sizes = numbered
         .iter()
-        .map(|part| PartSize {
-            name: part.name.to_owned(),
-            bytes: write_multipart(&[*part]).len().saturating_sub(frame),
-        })
+        .map(|part| PartSize { name: part.name.to_owned(), bytes: part_length(part) })
         .collect();
-    (bytes, sizes)
+    (write_multipart(&numbered), sizes)
+}
+
+/// What a part takes: its boundary and header, and its content in lines of base64.
+fn part_length(part: &OutPart<'_>) -> usize {
+    const FRAME: &str = "--=_0123456789abcdef01234567\nContent-Type: \nContent-Transfer-Encoding: base64\nContent-Disposition: attachment; filename=\"\"\n\n";
+    let encoded = part.body.len().div_ceil(3).saturating_mul(4);
+    let line_ends = encoded.div_ceil(76);
+    [FRAME.len(), part.name.len(), part.content_type.len(), encoded, line_ends].iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::message;
+
+    #[test]
+    fn the_sizes_add_up_to_the_message() {
+        let frame = message(Vec::new()).0.len();
+        for length in [0, 1, 56, 57, 58, 5000] {
+            let body = vec![b'x'; length];
+            let (bytes, sizes) = message(vec![("a", "text/x-shellscript", &body), ("b", "text/plain", b"y")]);
+            assert_eq!(frame + sizes.iter().map(|size| size.bytes).sum::<usize>(), bytes.len(), "{length}");
+        }
+    }
 }

@@ -51,8 +51,11 @@ fn cluster(load: &Load<'_>, findings: &mut Findings) -> Value {
     let aws_name = spec.aws.as_ref().and_then(|aws| aws.cluster_name.clone());
     let name = aws_name.unwrap_or_else(|| load.document.cluster.metadata.name.as_str().to_owned());
     let endpoint = spec.api.as_ref().map(|api| api.endpoint.clone());
-    let authority =
-        spec.api.as_ref().and_then(|api| api.certificate_authority.as_ref()).map(|pem| pem.base64());
+    let authority = spec
+        .api
+        .as_ref()
+        .and_then(|api| api.certificate_authority.as_ref())
+        .map(bringup_spec::Certificate::base64);
     let range = spec.network.service_ranges.first().map(ToString::to_string);
     let mut cluster = Value::map([("name", name)]);
     for (key, value, wanted) in [

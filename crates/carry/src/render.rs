@@ -10,13 +10,13 @@ use crate::budget::{Budget, PartSize, budget_of, too_small_elsewhere};
 use crate::bundle::bundle;
 use crate::cloud_config::cloud_config;
 use crate::compress::{gzip, gzip_strong};
-use crate::fetch::wanted_plan;
+use crate::fetch::is_fetchable;
 use crate::load::Load;
 use crate::multipart::multipart;
 use crate::nodeconfig::nodeconfig;
 use crate::placed::{PLAN_PATH, known_bytes};
 use crate::template::template;
-use crate::user_parts::key_collisions;
+use crate::user_parts::{key_collisions, merged};
 use crate::{codes, ignition};
 
 /// How a carrier was made to fit.
@@ -110,7 +110,7 @@ impl Rendered {
 /// User-data for cloud-init.
 pub(crate) fn user_data(load: &Load<'_>, carrier: Carrier, findings: &mut Findings) -> Rendered {
     let mut single = carrier == Carrier::CloudInit;
-    if single && let Err(why) = cloud_config(load, false, &mut Findings::new()) {
+    if single && let Err(why) = merged(load) {
         single = false;
         findings.push(
             Finding::note(codes::FORCES_MULTIPART, format!("one cloud-config cannot hold the group's parts: {why}; the carrier is a multipart message"))
@@ -150,7 +150,7 @@ pub(crate) fn fitted(
         plan_fetched: false,
         findings: Findings::new(),
     };
-    if rendered.bytes.len() > limit && holds_plan && wanted_plan(load).is_some() {
+    if rendered.bytes.len() > limit && holds_plan && is_fetchable(load) {
         // What there is to tell was told above.
         let (plain, parts) = make(true, &mut Findings::new());
         let (form, bytes) = packed(&plain, limit);

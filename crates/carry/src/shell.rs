@@ -34,13 +34,12 @@ pub(crate) fn read_word(text: &str) -> Option<(String, &str)> {
 }
 
 /// A delimiter of here-documents that no line of any of the contents equals.
-pub(crate) fn delimiter<'text>(contents: impl IntoIterator<Item = &'text str> + Clone) -> String {
+pub(crate) fn delimiter(contents: &[&str]) -> String {
     let mut number = 0_u32;
     loop {
         let candidate = if number == 0 { "BRINGUP_END".to_owned() } else { format!("BRINGUP_END_{number}") };
         let taken = contents
-            .clone()
-            .into_iter()
+            .iter()
             .any(|content| content.contains(&candidate) && content.lines().any(|line| line == candidate));
         if !taken {
             return candidate;
@@ -74,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_delimiter_is_no_line_of_the_content() {
-        assert_eq!(delimiter(["x\nBRINGUP_END y\n"]), "BRINGUP_END");
-        assert_eq!(delimiter(["x\nBRINGUP_END\n", "BRINGUP_END_1\n"]), "BRINGUP_END_2");
+        assert_eq!(delimiter(&["x\nBRINGUP_END y\n"]), "BRINGUP_END");
+        assert_eq!(delimiter(&["x\nBRINGUP_END\n", "BRINGUP_END_1\n"]), "BRINGUP_END_2");
     }
 }

@@ -8,7 +8,7 @@ use crate::budget::{Budget, PartSize, budget_of};
 use crate::cloud_config::cloud_config;
 use crate::codes;
 use crate::compress::{gzip, gzip_strong};
-use crate::fetch::wanted_plan;
+use crate::fetch::is_fetchable;
 use crate::ignition;
 use crate::load::Load;
 use crate::multipart::{multipart, packed_multipart};
@@ -109,15 +109,11 @@ const FORMS: [Make; 9] = [
     |load, findings| Some(parted(load, false, Form::Gzip, findings)),
     |load, findings| Some(whole(plain(load, false, findings), Form::StrongGzip)),
     |load, findings| Some(parted(load, false, Form::StrongGzip, findings)),
-    |load, findings| fetchable(load).then(|| plain(load, true, findings)),
-    |load, findings| fetchable(load).then(|| whole(plain(load, true, findings), Form::Gzip)),
-    |load, findings| fetchable(load).then(|| whole(plain(load, true, findings), Form::StrongGzip)),
-    |load, findings| fetchable(load).then(|| parted(load, true, Form::StrongGzip, findings)),
+    |load, findings| is_fetchable(load).then(|| plain(load, true, findings)),
+    |load, findings| is_fetchable(load).then(|| whole(plain(load, true, findings), Form::Gzip)),
+    |load, findings| is_fetchable(load).then(|| whole(plain(load, true, findings), Form::StrongGzip)),
+    |load, findings| is_fetchable(load).then(|| parted(load, true, Form::StrongGzip, findings)),
 ];
-
-fn fetchable(load: &Load<'_>) -> bool {
-    load.has_agent() && wanted_plan(load).is_some()
-}
 
 fn plain(load: &Load<'_>, fetched: bool, findings: &mut Findings) -> Candidate {
     let (bytes, parts) =
@@ -134,5 +130,5 @@ fn parted(load: &Load<'_>, fetched: bool, form: Form, findings: &mut Findings) -
     let pack = if form == Form::Gzip { gzip } else { gzip_strong };
     let (bytes, parts) = packed_multipart(load, fetched, pack, findings);
     let plain = multipart(load, fetched, &mut Findings::new()).0.len();
-    Candidate { plain, bytes, parts, form, fetched }
+    Candidate { bytes, plain, parts, form, fetched }
 }

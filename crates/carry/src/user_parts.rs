@@ -81,6 +81,9 @@ pub(crate) fn merged(load: &Load<'_>) -> Result<Vec<(String, Value)>, String> {
             return Err(format!("part `{name}` uses YAML that does not survive being written again"));
         };
         for (key, value) in pairs {
+            if key == "bootcmd" && !matches!(value, Value::List(_) | Value::Null) {
+                return Err(format!("`bootcmd` of part `{name}` is no list"));
+            }
             merged.retain(|(known, _)| *known != key);
             merged.push((key, value));
         }

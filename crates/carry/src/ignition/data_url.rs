@@ -3,7 +3,7 @@
 use base64::{Engine as _, engine::DecodePaddingMode, engine::GeneralPurpose, engine::GeneralPurposeConfig};
 use base64::{alphabet, prelude::BASE64_STANDARD};
 
-use crate::compress::{gzip, gzip_strong};
+use crate::compress::{Packer, gzip_strong};
 
 /// Below this, gzip's own header and trailer cost more than it saves.
 const SMALLEST_TO_COMPRESS: usize = 200;
@@ -17,22 +17,34 @@ pub(crate) struct Source {
     pub(crate) gzip: bool,
 }
 
-/// How hard to try to make it small.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How content is compressed.
 pub(crate) enum Effort {
-    Usual,
+    Usual(Packer),
     Strong,
 }
 
+impl Effort {
+    pub(crate) fn usual() -> Self {
+        Self::Usual(Packer::new(flate2::Compression::default()))
+    }
+
+    fn gzip(&mut self, bytes: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Usual(packer) => packer.gzip(bytes),
+            Self::Strong => gzip_strong(bytes),
+        }
+    }
+}
+
 /// The shortest address that holds the bytes: escaped, in base64, or compressed and in base64.
-pub(crate) fn shortest(bytes: &[u8], effort: Effort) -> Source {
+pub(crate) fn shortest(bytes: &[u8], effort: &mut Effort) -> Source {
     const ESCAPED: &str = "data:,";
     const ENCODED: &str = "data:;base64,";
     let escaped =
         ESCAPED.len().saturating_add(bytes.iter().map(|byte| if is_plain(*byte) { 1 } else { 3 }).sum());
     let encoded = ENCODED.len().saturating_add(base64_length(bytes.len()));
     if bytes.len() >= SMALLEST_TO_COMPRESS {
-        let packed = if effort == Effort::Strong { gzip_strong(bytes) } else { gzip(bytes) };
+        let packed = effort.gzip(bytes);
         let length =
             ENCODED.len().saturating_add(base64_length(packed.len())).saturating_add(COMPRESSION_KEY);
         if length < escaped.min(encoded) {
@@ -103,13 +115,13 @@ mod tests {
 
     #[test]
     fn the_shortest_form_is_taken() {
-        let short = shortest(b"net.ipv4.ip_forward = 1\n", Effort::Usual);
+        let short = shortest(b"net.ipv4.ip_forward = 1\n", &mut Effort::usual());
         assert_eq!(short.url, "data:,net.ipv4.ip_forward%20=%201%0A");
-        let binary = shortest(&[0, 1, 2, 255, 254, 253], Effort::Usual);
+        let binary = shortest(&[0, 1, 2, 255, 254, 253], &mut Effort::usual());
         assert_eq!(binary.url, "data:;base64,AAEC//79");
-        let long = shortest(&b"the same line again and again\n".repeat(50), Effort::Usual);
+        let long = shortest(&b"the same line again and again\n".repeat(50), &mut Effort::usual());
         assert!(long.gzip && long.url.len() < 200, "{}", long.url.len());
-        assert_eq!(shortest(b"", Effort::Usual).url, "data:,");
+        assert_eq!(shortest(b"", &mut Effort::usual()).url, "data:,");
     }
 
     /// The left sides are from Ignition's own tests and from Butane's output.

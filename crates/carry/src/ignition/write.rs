@@ -10,7 +10,7 @@ use super::data_url::{Effort, shortest};
 use super::native::{Directory, Native, native};
 use crate::budget::{Budget, PartSize, budget_of};
 use crate::codes;
-use crate::fetch::wanted_plan;
+use crate::fetch::{is_fetchable, wanted_plan};
 use crate::load::Load;
 use crate::placed::{AGENT_PATH, AGENT_UNIT, PLAN_PATH, PlacedFile, UNIT_DIRECTORY, whole_lines};
 use crate::render::{Form, Rendered, tell_size};
@@ -26,16 +26,17 @@ const SPECIAL_BITS_VERSION: &str = "3.6.0";
 struct Shape {
     /// Files of the plan also as files of the config.
     files: bool,
-    effort: Effort,
+    /// Files compressed as strongly as can be.
+    strong: bool,
     /// The plan by address.
     fetched: bool,
 }
 
 const SHAPES: [Shape; 4] = [
-    Shape { files: true, effort: Effort::Usual, fetched: false },
-    Shape { files: false, effort: Effort::Usual, fetched: false },
-    Shape { files: false, effort: Effort::Strong, fetched: false },
-    Shape { files: false, effort: Effort::Strong, fetched: true },
+    Shape { files: true, strong: false, fetched: false },
+    Shape { files: false, strong: false, fetched: false },
+    Shape { files: false, strong: true, fetched: false },
+    Shape { files: false, strong: true, fetched: true },
 ];
 
 /// The config of a load, within the platform's limit if that can be.
@@ -51,7 +52,7 @@ pub(crate) fn render(load: &Load<'_>, findings: &mut Findings) -> Rendered {
         );
     }
     let (platform, limit) = budget_of(load.group.platform);
-    let can_fetch = load.has_agent() && wanted_plan(load).is_some();
+    let can_fetch = is_fetchable(load);
     let mut best: Option<(Vec<u8>, Vec<PartSize>, Shape, Findings)> = None;
     for shape in SHAPES {
         let useless = if load.has_agent() { shape.fetched && !can_fetch } else { !shape.files };
@@ -91,7 +92,7 @@ fn config(load: &Load<'_>, shape: Shape, findings: &mut Findings) -> (Vec<u8>, V
     let mut native = native(load, shape.files, findings);
     let mut fetched: Vec<Value> = Vec::new();
     if load.has_agent() {
-        match wanted_plan(load).filter(|_| shape.fetched) {
+        match shape.fetched.then(|| wanted_plan(load)).flatten() {
             Some(plan) => fetched
                 .extend(plan.urls.first().map(|url| remote_file(PLAN_PATH, plan.mode, url, &plan.sha256))),
             None => native.files.push(PlacedFile::new(PLAN_PATH, 0o600, load.plan_json())),
@@ -102,14 +103,15 @@ fn config(load: &Load<'_>, shape: Shape, findings: &mut Findings) -> (Vec<u8>, V
     let version = version(load, &native, findings);
     let mut sizes = Vec::new();
     native.files.sort_by(|one, other| one.path.cmp(&other.path));
-    let mut files: Vec<Value> = native.files.iter().map(|file| file_value(file, shape.effort)).collect();
+    let mut effort = if shape.strong { Effort::Strong } else { Effort::usual() };
+    let mut files: Vec<Value> = native.files.iter().map(|file| file_value(file, &mut effort)).collect();
     for (file, value) in native.files.iter().zip(&files) {
-        sizes.push(PartSize { name: file.path.clone(), bytes: value.to_string().len() });
+        sizes.push(PartSize { name: file.path.clone(), bytes: json_length(value) });
     }
     files.extend(fetched);
     for unit in &units {
         let name = unit.get("name").and_then(Value::as_str).unwrap_or_default();
-        sizes.push(PartSize { name: name.to_owned(), bytes: unit.to_string().len() });
+        sizes.push(PartSize { name: name.to_owned(), bytes: json_length(unit) });
     }
     native.directories.sort_by(|one, other| one.path.cmp(&other.path));
     let mut storage = Map::new();
@@ -130,12 +132,32 @@ fn config(load: &Load<'_>, shape: Shape, findings: &mut Findings) -> (Vec<u8>, V
         config.insert("kernelArguments".to_owned(), json!({"shouldExist": native.kernel_arguments}));
     }
     if !units.is_empty() {
-        config.insert("systemd".to_owned(), json!({"units": units}));
+        let mut systemd = Map::new();
+        systemd.insert("units".to_owned(), units.into());
+        config.insert("systemd".to_owned(), systemd.into());
     }
     let text = format!("{}\n", Value::Object(config));
     let known: usize = sizes.iter().map(|size| size.bytes).sum();
     sizes.push(PartSize { name: "frame".to_owned(), bytes: text.len().saturating_sub(known) });
     (text.into_bytes(), sizes)
+}
+
+/// How many bytes a value takes in the config.
+fn json_length(value: &Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.saturating_add(bytes.len());
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting cannot fail.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
 }
 
 fn insert_list(map: &mut Map<String, Value>, key: &str, items: Vec<Value>) {
@@ -178,7 +200,7 @@ fn owner_keys(entry: &mut Map<String, Value>, owner: &str) {
     }
 }
 
-fn file_value(file: &PlacedFile, effort: Effort) -> Value {
+fn file_value(file: &PlacedFile, effort: &mut Effort) -> Value {
     let source = shortest(&file.content, effort);
     let mut contents = Map::new();
     if source.gzip {

@@ -30,7 +30,7 @@ pub(super) fn inspected(plan: Plan) -> Inspection {
                 inspection.links.insert(path.clone(), target.clone());
             }
             Action::SetKernelArguments { arguments } => {
-                inspection.kernel_arguments.extend(arguments.iter().cloned())
+                inspection.kernel_arguments.extend(arguments.iter().cloned());
             }
             Action::Run { command, .. } => {
                 let words: Vec<String> =
