@@ -111,7 +111,7 @@ impl Datum {
 
     /// What Python's `str` makes of it.
     pub fn python_str(&self) -> String {
-        if let Value::Text(text) = &self.value {
+        if let Value::Text(text) | Value::Date(text) = &self.value {
             return text.clone();
         }
         let mut out = String::new();
@@ -128,7 +128,10 @@ impl Datum {
                 let _ = write!(out, "{number}");
             }
             Value::Float(number) => out.push_str(&float_repr(*number)),
-            Value::Date(text) => out.push_str(text),
+            Value::Date(text) => {
+                let numbers = text.split('-').map(|digits| digits.trim_start_matches('0'));
+                let _ = write!(out, "datetime.date({})", numbers.collect::<Vec<_>>().join(", "));
+            }
             Value::Text(text) => write_text_repr(out, text),
             Value::Bytes(bytes) => {
                 out.push('b');
@@ -265,6 +268,10 @@ fn key_of(entry: &Entry) -> Result<Key, Unconstructible> {
         return Err(Unconstructible { message, span: entry.key_span });
     }
     let scalar = Scalar { text: entry.key.clone(), style: entry.key_style };
+    if scalar.text.is_empty() && scalar.style == Style::Plain {
+        let message = "a key is missing before the colon".to_owned();
+        return Err(Unconstructible { message, span: entry.key_span });
+    }
     Ok(match scalar_value(&scalar, None) {
         Ok(Value::Text(text)) => Key::Text(text),
         Ok(value) => Key::Other(Datum::unplaced(value).python_str()),
@@ -328,6 +335,7 @@ mod tests {
             ),
             ("{a: {b: [1]}, yes: 2, 3: c}", "{'a': {'b': [1]}, True: 2, 3: 'c'}"),
             ("a: !!binary aGk=", "{'a': b'hi'}"),
+            ("[2020-01-02]", "[datetime.date(2020, 1, 2)]"),
             ("{a: &x {k: 1, l: 2}, b: {<<: *x, l: 3}}", "{'a': {'k': 1, 'l': 2}, 'b': {'k': 1, 'l': 3}}"),
             ("{a: {<<: [{k: 1}, {k: 2, m: 3}]}}", "{'a': {'k': 1, 'm': 3}}"),
             ("[!!str 1, !!int '7', !!float 2]", "['1', 7, 2.0]"),
@@ -339,7 +347,7 @@ mod tests {
 
     #[test]
     fn what_pyyaml_refuses_is_refused() {
-        for written in ["a: !foo b", "? [a]\n: b", "a: !!python/tuple [1]", "<<: 1", "a: {{ b }}"] {
+        for written in ["a: !foo b", "? [a]\n: b", "a: !!python/tuple [1]", "<<: 1", "a: {{ b }}", ": a"] {
             assert!(load(written).is_err(), "{written}");
         }
     }

@@ -70,16 +70,17 @@ pub(crate) fn load(text: &str, part: usize, origin: &Origin) -> Loaded {
             return loaded;
         }
     };
-    if let Some(second) = documents.get(1) {
+    if let Some(second) = second_document(text).or_else(|| documents.get(1).map(|second| second.span)) {
         refused = true;
         loaded.findings.push(
             Finding::error(codes::YAML, "a second document starts here: cloud-init refuses the whole part")
-                .at(origin.place(second.span))
+                .at(origin.place(second))
                 .hint("a cloud-config is one document; make it a part of its own"),
         );
     }
     documents.truncate(1);
-    let Some(node) = documents.pop() else { return loaded };
+    let Some(mut node) = documents.pop() else { return loaded };
+    unended(&mut node, text);
     duplicate_keys(&node, &origin, &mut loaded.findings);
     match Datum::construct(&node, part) {
         Ok(datum) if !refused => loaded.datum = Some(datum),
@@ -92,6 +93,41 @@ pub(crate) fn load(text: &str, part: usize, origin: &Origin) -> Loaded {
     }
     loaded.node = Some(node);
     loaded
+}
+
+/// PyYAML gives the last line of a block no line end that the text does not have; YAML 1.2 does.
+fn unended(node: &mut Node, text: &str) {
+    let span = node.span;
+    match &mut node.content {
+        Content::List(items) => items.last_mut().into_iter().for_each(|item| unended(item, text)),
+        Content::Map(entries) => {
+            entries.last_mut().into_iter().for_each(|entry| unended(&mut entry.value, text));
+        }
+        Content::Scalar(scalar) => {
+            let last_line = text.rsplit('\n').next().unwrap_or_default();
+            let indent = usize::try_from(span.start.column.saturating_sub(1)).unwrap_or(0);
+            let within =
+                !last_line.trim().is_empty() && last_line.chars().take(indent).all(|letter| letter == ' ');
+            if within && scalar.style == Style::Block && scalar.text.ends_with('\n') {
+                scalar.text.pop();
+            }
+        }
+    }
+}
+
+/// The line with the mark of a second document, be it empty.
+fn second_document(text: &str) -> Option<Span> {
+    let is_mark = |line: &str| {
+        line.strip_prefix("---").is_some_and(|rest| rest.trim_start().len() < rest.len() || rest.is_empty())
+    };
+    let starts = |line: &str| {
+        is_mark(line)
+            || !(line.trim().is_empty() || line.trim_start().starts_with('#') || line.starts_with('%'))
+    };
+    let first = text.lines().position(starts)?;
+    let (number, line) =
+        text.lines().enumerate().skip(first.saturating_add(1)).find(|(_, line)| is_mark(line))?;
+    Some(Span::line(u32::try_from(number).unwrap_or(u32::MAX).saturating_add(1), line))
 }
 
 fn first_unprintable(text: &str) -> Option<(Span, char)> {
@@ -152,10 +188,12 @@ mod tests {
     /// The truths are PyYAML 6.0.3's: whether `safe_load` gives a value.
     #[test]
     fn what_pyyaml_refuses_is_no_config() {
-        let cases: [(&str, bool, &[&str]); 11] = [
+        let cases: [(&str, bool, &[&str]); 13] = [
             ("a: b\n", true, &[]),
             ("a:\tb\n", false, &["part/tab"]),
             ("a: b\n---\nc: d\n", false, &["part/yaml"]),
+            ("a: b\n---\n", false, &["part/yaml"]),
+            ("# head\n---\na: |\n  ---\n", true, &[]),
             ("a: [b\n", false, &["part/yaml"]),
             ("a: {{ b }}\n", false, &["part/yaml"]),
             ("a: !foo b\n", false, &["part/yaml"]),
@@ -168,6 +206,22 @@ mod tests {
         for (text, accepted, expected) in cases {
             let (datum, names) = codes(text);
             assert_eq!((datum, names.as_slice()), (accepted, expected), "{text:?}");
+        }
+    }
+
+    /// By PyYAML 6.0.3: the text's own last line end is the block's.
+    #[test]
+    fn a_block_at_the_end_has_the_line_end_that_is_written() {
+        let cases = [
+            ("a: |\n  x", "{'a': 'x'}"),
+            ("a: |\n  x\n", r"{'a': 'x\n'}"),
+            ("a:\n- b: |\n    x\n    y", r"{'a': [{'b': 'x\ny'}]}"),
+            ("a: |\n  x\n# c", r"{'a': 'x\n'}"),
+            ("a: >\n  x", "{'a': 'x'}"),
+            ("a: |+\n  x", "{'a': 'x'}"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(load(text, 0, &Origin::whole("x")).datum.unwrap().python_str(), expected, "{text:?}");
         }
     }
 

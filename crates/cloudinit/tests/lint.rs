@@ -221,12 +221,12 @@ fn whole_inputs() {
 }
 
 fn message(parts: &[(&str, &str, &str)]) -> String {
-    let mut text = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n".to_owned();
-    for (name, content_type, body) in parts {
-        text += &format!("--B\nContent-Type: {content_type}\n");
-        text += &format!("Content-Disposition: attachment; filename=\"{name}\"\n\n{body}\n");
-    }
-    text + "--B--\n"
+    let part = |(name, content_type, body): &(&str, &str, &str)| {
+        let disposition = format!("Content-Disposition: attachment; filename=\"{name}\"");
+        format!("--B\nContent-Type: {content_type}\n{disposition}\n\n{body}\n")
+    };
+    let parts: Vec<String> = parts.iter().map(part).collect();
+    format!("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n{}--B--\n", parts.concat())
 }
 
 #[test]

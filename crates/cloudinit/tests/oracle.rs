@@ -54,6 +54,7 @@ const OURS: &[(&str, &[u8])] = inputs! {
     "gzip.gz"
     "jinja-typed.mime"
     "latin1.mime"
+    "last-line.mime"
     "latin1.sh"
     "letters.mime"
     "merge-keys.yaml"

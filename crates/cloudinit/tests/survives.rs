@@ -10,8 +10,8 @@ use proptest::prelude::*;
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
+    let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
+    written.unwrap_or_default()
 }
 
 fn codes(bytes: &[u8]) -> Vec<&'static str> {
@@ -39,10 +39,11 @@ fn bombs_are_refused_and_say_so() {
 
     let mut aliases = String::from("#cloud-config\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..12 {
-        aliases.push_str(&format!(
-            "a{level}: &a{level} [{}]\n",
-            vec![format!("*a{}", level - 1); 10].join(", ")
-        ));
+        let ten = vec![format!("*a{}", level - 1); 10].join(", ");
+        aliases = format!(
+            "{aliases}a{level}: &a{level} [{ten}]
+"
+        );
     }
     assert_eq!(codes(aliases.as_bytes()), ["part/yaml"]);
     assert_eq!(codes(format!("#cloud-config\na: {}", "[".repeat(50_000)).as_bytes()), ["part/yaml"]);
