@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use bringup_diag::Span;
 use bringup_yaml::{Content, Entry, Node, Resolved, Scalar, Style};
 
+use crate::date::printed_date;
 use crate::transfer::base64_lenient;
 
 /// A value of a cloud-config.
@@ -27,7 +28,7 @@ pub enum Value {
     Integer(i128),
     /// A number with a point.
     Float(f64),
-    /// A date or time, as written.
+    /// A date or time, as Python prints it.
     Date(String),
     /// Text.
     Text(String),
@@ -209,7 +210,9 @@ fn scalar_value(scalar: &Scalar, tag: Option<&str>) -> Result<Value, String> {
             Resolved::Bool(truth) => Value::Bool(truth),
             Resolved::Integer(number) => Value::Integer(number),
             Resolved::Float(number) => Value::Float(number),
-            Resolved::Timestamp(text) => Value::Date(text),
+            Resolved::Timestamp(text) => {
+                printed_date(&text).map(Value::Date).ok_or_else(|| no_date(&text))?
+            }
             Resolved::String(text) => Value::Text(text),
         },
         Some("!" | "!!str" | "!!python/unicode") => Value::Text(scalar.text.clone()),
@@ -229,12 +232,18 @@ fn scalar_value(scalar: &Scalar, tag: Option<&str>) -> Result<Value, String> {
             Resolved::Float(number) => Value::Float(number),
             _ => return Err(format!("`{}` is no number", scalar.text)),
         },
-        Some("!!timestamp") => Value::Date(scalar.text.clone()),
+        Some("!!timestamp") => {
+            printed_date(&scalar.text).map(Value::Date).ok_or_else(|| no_date(&scalar.text))?
+        }
         Some("!!binary") => base64_lenient(scalar.text.as_bytes())
             .map(Value::Bytes)
             .map_err(|_| "the binary value is not base64".to_owned())?,
         Some(tag) => return Err(format!("the tag `{tag}` is unknown to cloud-init")),
     })
+}
+
+fn no_date(text: &str) -> String {
+    format!("`{text}` looks like a date, but there is no such day or time")
 }
 
 /// The entries with `<<` resolved: what is merged in comes first, so that the mapping's own keys win.

@@ -7,6 +7,7 @@
 pub mod codes;
 mod config;
 pub mod data;
+mod date;
 mod decode;
 mod effects;
 mod files;
