@@ -7,6 +7,7 @@ mod determinism;
 mod golden;
 mod mistakes;
 mod program;
+mod readme;
 mod schema_walk;
 mod schemas;
 mod transcripts;
