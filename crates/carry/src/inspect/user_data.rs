@@ -1,6 +1,6 @@
 //! User-data, as cloud-init would take it.
 
-use bringup_cloudinit::{Stage, decode, effects};
+use bringup_cloudinit::{Stage, decode, effects, lint};
 
 use super::{FileRecord, Inspection, Piece, StepRecord, UnitRecord, first_stage};
 use crate::first_stage::read_files;
@@ -16,7 +16,7 @@ pub(super) fn inspected(input: &str, bytes: &[u8]) -> Inspection {
             .into_iter()
             .map(|unit| UnitRecord { name: unit.name, enabled: Some(unit.enabled) })
             .collect(),
-        findings: decoded.findings,
+        findings: lint(&decoded),
         modules: effects.modules,
         pieces: decoded
             .parts
@@ -32,7 +32,6 @@ pub(super) fn inspected(input: &str, bytes: &[u8]) -> Inspection {
         layers: decoded.layers,
         ..Inspection::default()
     };
-    inspection.findings.append(effects.findings);
     for step in effects.steps {
         let text = step.script.as_deref().unwrap_or(&step.run);
         if let Some(placed) = read_files(text) {
