@@ -160,9 +160,9 @@ fn kubelet_files(context: &mut Context<'_>, decisions: &Decisions, sandbox_image
         Content::Text(text),
     ));
     if let Some(provider) = credential_provider::config(context, decisions) {
-        let content = Content::Text(template::json_text(&provider));
+        let body = Content::Text(template::json_text(&provider));
         let path = decisions.layout.credential_provider;
-        steps.push(write_file("image-credential-provider", Phase::Configure, path, "0644", content));
+        steps.push(write_file("image-credential-provider", Phase::Configure, path, "0644", body));
     }
     let arguments = flags::line(&flags::whole(context, decisions, Some(sandbox_image)));
     if decisions.agent == AgentSource::None {

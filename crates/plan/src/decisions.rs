@@ -115,6 +115,7 @@ fn node_name(context: &mut Context<'_>) -> NodeNamePolicy {
                     ),
                     "write `hostname`, or `platform: aws`",
                 );
+                return NodeNamePolicy::Hostname;
             }
             if aws && policy == NodeNamePolicy::InstanceId && context.minor < EXTERNAL_CLOUD_PROVIDER {
                 context.error(

@@ -137,7 +137,7 @@ fn write(file: &File, path: &str, mode: String, content: Content) -> Step {
 
 fn inline(context: &mut Context<'_>, path: &Path, file: &File, text: &Text) -> Option<Step> {
     let mode = file.mode.map_or_else(|| "0644".to_owned(), |mode| mode.to_string());
-    let content = match file.encoding {
+    let body = match file.encoding {
         FileEncoding::Text => Content::Text(text.clone()),
         FileEncoding::Base64 => {
             let packed: Option<String> = text.as_literal().map(|text| text.split_whitespace().collect());
@@ -155,14 +155,14 @@ fn inline(context: &mut Context<'_>, path: &Path, file: &File, text: &Text) -> O
         }
     };
     if let Some(wanted) = &file.sha256 {
-        let found = match &content {
+        let found = match &body {
             Content::Text(text) => text.as_literal().map(|text| sha256_hex(text.as_bytes())),
             Content::Base64(packed) => LENIENT.decode(packed).ok().map(|bytes| sha256_hex(&bytes)),
             Content::Secret(_) | Content::Pieces(_) => None,
         };
         check_digest(context, path, wanted.as_str(), found);
     }
-    Some(write(file, file.path.as_str(), mode, content))
+    Some(write(file, file.path.as_str(), mode, body))
 }
 
 fn check_digest(context: &mut Context<'_>, path: &Path, wanted: &str, found: Option<String>) {
@@ -219,10 +219,10 @@ fn local(context: &mut Context<'_>, path: &Path, file: &File, source: &str) -> V
                 let target = format!("{}/{relative}", file.path);
                 match AbsolutePath::parse(&target) {
                     Ok(target) => {
-                        steps.push(write(file, target.as_str(), mode(local), from_bytes(&local.bytes)))
+                        steps.push(write(file, target.as_str(), mode(local), from_bytes(&local.bytes)));
                     }
                     Err(fault) => {
-                        context.error(codes::FILE_SRC, &path.key("src"), fault.message, "rename the file")
+                        context.error(codes::FILE_SRC, &path.key("src"), fault.message, "rename the file");
                     }
                 }
             }
@@ -299,8 +299,9 @@ pub(crate) fn check_paths(context: &mut Context<'_>, steps: &[Step]) {
             Action::WriteFile { path, .. } | Action::Fetch { path, unpack: Unpack::No, .. } => {
                 (path.as_str(), Leaves::File)
             }
-            Action::MakeDirectory { path, .. } => (path.as_str(), Leaves::Directory),
-            Action::Fetch { path, .. } => (path.as_str(), Leaves::Directory),
+            Action::MakeDirectory { path, .. } | Action::Fetch { path, .. } => {
+                (path.as_str(), Leaves::Directory)
+            }
             Action::MakeLink { path, .. } => (path.as_str(), Leaves::Link),
             _ => continue,
         };

@@ -133,14 +133,8 @@ fn eksctl(context: &Context<'_>, decisions: &Decisions) -> Vec<Step> {
         .collect();
     if !rows.is_empty() {
         // The types of this group only: the whole table would be most of the user-data, and nothing on the node reads it.
-        let content = Content::Text(Text::literal(rows));
-        steps.push(write_file(
-            "eksctl-max-pods",
-            Phase::Configure,
-            "/etc/eksctl/max_pods.map",
-            "0644",
-            content,
-        ));
+        let body = Content::Text(Text::literal(rows));
+        steps.push(write_file("eksctl-max-pods", Phase::Configure, "/etc/eksctl/max_pods.map", "0644", body));
     }
     steps
 }

@@ -33,9 +33,9 @@ pub(crate) fn joining(context: &mut Context<'_>, decisions: &Decisions) -> Joini
     let layout = decisions.layout;
     let mut joining = Joining { kubeconfig: layout.kubeconfig.to_owned(), ..Joining::default() };
     if let Some(authority) = context.spec.api.as_ref().and_then(|api| api.certificate_authority.as_ref()) {
-        let content = Content::Text(Text::literal(authority.pem()));
+        let body = Content::Text(Text::literal(authority.pem()));
         let path = layout.certificate_authority;
-        joining.files.push(write_file("certificate-authority", Phase::Configure, path, "0644", content));
+        joining.files.push(write_file("certificate-authority", Phase::Configure, path, "0644", body));
     }
     let join = &context.spec.join;
     match join.method {
@@ -52,31 +52,31 @@ pub(crate) fn joining(context: &mut Context<'_>, decisions: &Decisions) -> Joini
                 role: join.role_arn.clone(),
             };
             let text = kubeconfig(context, user, layout.certificate_authority);
-            let content = Content::Text(Text::literal(text));
-            joining.files.push(write_file("kubeconfig", Phase::Configure, path, "0600", content));
+            let body = Content::Text(Text::literal(text));
+            joining.files.push(write_file("kubeconfig", Phase::Configure, path, "0600", body));
         }
         JoinMethod::BootstrapToken => {
             let token = format!("{SECRETS}/bootstrap-token");
             if let Some(source) = &join.token {
                 check_secret(context, &Context::spec_path(["join", "token"]), source);
-                let content = Content::Secret(source.clone());
-                joining.files.push(write_file("bootstrap-token", Phase::Configure, &token, "0600", content));
+                let body = Content::Secret(source.clone());
+                joining.files.push(write_file("bootstrap-token", Phase::Configure, &token, "0600", body));
             }
             let text = kubeconfig(context, User::TokenFile(token), layout.certificate_authority);
-            let content = Content::Text(Text::literal(text));
+            let body = Content::Text(Text::literal(text));
             let path = layout.bootstrap_kubeconfig;
-            joining.files.push(write_file("bootstrap-kubeconfig", Phase::Configure, path, "0600", content));
+            joining.files.push(write_file("bootstrap-kubeconfig", Phase::Configure, path, "0600", body));
         }
         JoinMethod::Kubeconfig => {
             if let Some(source) = &join.kubeconfig {
                 check_secret(context, &Context::spec_path(["join", "kubeconfig"]), source);
-                let content = Content::Secret(source.clone());
+                let body = Content::Secret(source.clone());
                 joining.files.push(write_file(
                     "kubeconfig",
                     Phase::Configure,
                     layout.kubeconfig,
                     "0600",
-                    content,
+                    body,
                 ));
             }
         }

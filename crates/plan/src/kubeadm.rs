@@ -36,14 +36,14 @@ pub(crate) fn joining(context: &mut Context<'_>, decisions: &Decisions) -> Joini
     let mut joining = Joining { kubeconfig: "/etc/kubernetes/kubelet.conf".to_owned(), ..Joining::default() };
     let starts = decisions.election.is_some();
     let joins = decisions.election != Some(Election::Always);
-    let patch = config::patch(context, decisions);
-    let patched = patch.is_some() && context.minor >= KUBELET_PATCHES;
-    if let Some(patch) = &patch {
+    let settings = config::patch(context, decisions);
+    let patched = settings.is_some() && context.minor >= KUBELET_PATCHES;
+    if let Some(settings) = &settings {
         if patched {
             // A merge patch replaces lists whole and removes with null, as the document's own rule is.
             let path = format!("{PATCHES}/kubeletconfiguration+merge.json");
-            let content = Content::Text(template::json_text(patch));
-            joining.files.push(write_file("kubelet-config", Phase::Configure, &path, "0644", content));
+            let body = Content::Text(template::json_text(settings));
+            joining.files.push(write_file("kubelet-config", Phase::Configure, &path, "0644", body));
         } else if joins {
             let path = context.at(["kubelet", "config"]);
             context.warning(
@@ -59,7 +59,7 @@ pub(crate) fn joining(context: &mut Context<'_>, decisions: &Decisions) -> Joini
     }
     let registration = registration(context, decisions);
     if starts {
-        init(context, decisions, &mut joining, &registration, patch.filter(|_| !patched), patched);
+        init(context, decisions, &mut joining, &registration, settings.filter(|_| !patched), patched);
     }
     if joins {
         join(context, decisions, &mut joining, &registration, patched);
@@ -216,14 +216,14 @@ fn join(
         let token = format!("{SECRETS}/bootstrap-token");
         if let Some(source) = &context.spec.join.token {
             check_secret(context, &Context::spec_path(["join", "token"]), source);
-            let content = Content::Secret(source.clone());
-            joining.files.push(write_file("bootstrap-token", Phase::Configure, &token, "0600", content));
+            let body = Content::Secret(source.clone());
+            joining.files.push(write_file("bootstrap-token", Phase::Configure, &token, "0600", body));
         }
-        let content = Content::Text(Text::literal(authority.pem()));
-        joining.files.push(write_file("certificate-authority", Phase::Configure, AUTHORITY, "0644", content));
+        let body = Content::Text(Text::literal(authority.pem()));
+        joining.files.push(write_file("certificate-authority", Phase::Configure, AUTHORITY, "0644", body));
         let text = kubeconfig(context, User::TokenFile(token), AUTHORITY);
-        let content = Content::Text(Text::literal(text));
-        joining.files.push(write_file("discovery", Phase::Configure, DISCOVERY_FILE, "0600", content));
+        let body = Content::Text(Text::literal(text));
+        joining.files.push(write_file("discovery", Phase::Configure, DISCOVERY_FILE, "0600", body));
         discovery = json!({"file": {"kubeConfigPath": DISCOVERY_FILE}});
     } else if context.spec.join.token.is_some() {
         let hashes = kubeadm.map(|kubeadm| kubeadm.ca_cert_hashes.clone()).unwrap_or_default();
@@ -276,13 +276,13 @@ fn push_config(
         rest = after.strip_prefix(mark).unwrap_or(after);
     }
     let last = Content::Text(template::unmarked(rest));
-    let content = if pieces.is_empty() {
+    let body = if pieces.is_empty() {
         last
     } else {
         pieces.push(last);
         Content::Pieces(pieces)
     };
-    joining.files.push(write_file(name, Phase::Configure, path, "0600", content));
+    joining.files.push(write_file(name, Phase::Configure, path, "0600", body));
 }
 
 /// The secret that a mark stands for.

@@ -47,7 +47,10 @@ struct Placing {
     before: Option<usize>,
     /// Steps of the operator's that come first.
     predecessors: Vec<usize>,
+    /// The last gap that its own `before` and those of the steps behind it allow.
+    highest: Option<usize>,
     gap: usize,
+    /// Whether it and all that come before it only say what they precede: they stand as late as they may.
     late: bool,
 }
 
@@ -132,7 +135,14 @@ fn placings(
 ) -> Vec<Placing> {
     let mut placings: Vec<Placing> = operators
         .iter()
-        .map(|_| Placing { after: None, before: None, predecessors: Vec::new(), gap: 0, late: false })
+        .map(|_| Placing {
+            after: None,
+            before: None,
+            predecessors: Vec::new(),
+            highest: None,
+            gap: 0,
+            late: false,
+        })
         .collect();
     let mut edges: Vec<(usize, usize)> = Vec::new();
     for (index, (step, wish)) in operators.iter().enumerate() {
@@ -271,39 +281,39 @@ fn place(
     operators: &[(Step, Wish)],
 ) {
     let usual = border(line, Phase::PreInstall, true);
-    // Early ones forwards: behind what they come after.
+    // Backwards: what a step must precede, those behind it must precede too.
+    for index in sequence.iter().rev() {
+        let followers = followers(placings, *index).filter_map(|other| other.highest);
+        let highest = placings.get(*index).and_then(|placing| placing.before);
+        let highest = followers.chain(highest).min();
+        if let Some(placing) = placings.get_mut(*index) {
+            placing.highest = highest;
+        }
+    }
+    // Forwards: behind what it comes after. A step that only says what it precedes waits for the last pass.
     for index in sequence {
         let Some(placing) = placings.get(*index) else { continue };
-        if placing.late && placing.predecessors.is_empty() {
-            continue;
-        }
-        let behind: Option<usize> = placing
-            .predecessors
-            .iter()
-            .filter_map(|first| placings.get(*first))
-            .filter(|first| !(first.late && first.predecessors.is_empty()))
-            .map(|first| first.gap)
-            .max();
-        let lowest = placing.after.max(behind);
+        let first = |index: &usize| placings.get(*index);
+        let late = placing.late && placing.predecessors.iter().filter_map(first).all(|first| first.late);
+        let behind = placing.predecessors.iter().filter_map(first).filter(|first| !first.late);
+        let lowest = behind.map(|first| first.gap).chain(placing.after).max();
         let explicit = operators.get(*index).is_some_and(|(_, wish)| !wish.after.is_empty());
-        let gap = match (lowest, explicit, placing.before) {
-            (Some(lowest), true, _) => lowest,
-            (lowest, _, Some(highest)) => highest.max(lowest.unwrap_or_default()),
-            (lowest, _, None) => usual.max(lowest.unwrap_or_default()),
+        let gap = match (lowest, placing.highest) {
+            (Some(lowest), _) if explicit => lowest,
+            (lowest, Some(highest)) if placing.late => highest.max(lowest.unwrap_or_default()),
+            (lowest, Some(highest)) => usual.min(highest).max(lowest.unwrap_or_default()),
+            (lowest, None) => usual.max(lowest.unwrap_or_default()),
         };
         if let Some(placing) = placings.get_mut(*index) {
+            placing.late = late;
             placing.gap = gap;
         }
     }
-    // Late ones backwards: before what they come before.
+    // Backwards: before what it precedes.
     for index in sequence.iter().rev() {
-        let Some(placing) = placings.get(*index) else { continue };
-        if !(placing.late && placing.predecessors.is_empty()) {
-            continue;
-        }
-        let followers =
-            placings.iter().filter(|other| other.predecessors.contains(index)).map(|other| other.gap);
-        let gap = followers.chain(placing.before).min().unwrap_or(usual);
+        let Some(placing) = placings.get(*index).filter(|placing| placing.late) else { continue };
+        let gap =
+            followers(placings, *index).map(|other| other.gap).chain(placing.before).min().unwrap_or(usual);
         if let Some(placing) = placings.get_mut(*index) {
             placing.gap = gap;
         }
@@ -321,6 +331,10 @@ fn place(
             context.error(codes::STEP_IMPOSSIBLE, &wish.path.key("before"), message, hint);
         }
     }
+}
+
+fn followers(placings: &[Placing], index: usize) -> impl Iterator<Item = &Placing> {
+    placings.iter().filter(move |other| other.predecessors.contains(&index))
 }
 
 fn assemble(

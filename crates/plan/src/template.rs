@@ -1,6 +1,8 @@
 //! JSON and YAML whose values only the node knows: facts stand in the tree as marked strings, and the written text
 //! has them as placeholders.
 
+use std::fmt::Write as _;
+
 use bringup_spec::{Fact, Segment, Text};
 use serde_json::Value;
 
@@ -20,7 +22,9 @@ pub(crate) fn marked(text: &Text) -> String {
     for segment in text.segments() {
         match segment {
             Segment::Literal(literal) => string.push_str(literal),
-            Segment::Fact { fact } => string.push_str(&format!("{STRING}{fact}{CLOSE}")),
+            Segment::Fact { fact } => {
+                let _ = write!(string, "{STRING}{fact}{CLOSE}");
+            }
         }
     }
     string

@@ -35,8 +35,8 @@ pub(crate) fn steps(context: &mut Context<'_>) -> Vec<Step> {
         let path = format!("{anchors}/{}.{extension}", authority.name);
         let origin = Origin::Document(Context::spec_path(["certificateAuthorities"]).index(index));
         context.origin(path.as_str(), authority.name.as_str(), origin);
-        let content = Content::Text(Text::literal(authority.certificate.pem()));
-        steps.push(write_file(format!("trust-{}", authority.name), Phase::Fetch, &path, "0644", content));
+        let body = Content::Text(Text::literal(authority.certificate.pem()));
+        steps.push(write_file(format!("trust-{}", authority.name), Phase::Fetch, &path, "0644", body));
     }
     let action = Action::TrustAuthorities { bundle: bundle.to_owned() };
     let mut step = plain("trust", Phase::Fetch, action);

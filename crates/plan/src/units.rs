@@ -25,9 +25,9 @@ const OURS: [&str; 3] = ["bringup.service", "bringup-gate.target", "bringup-afte
 /// What the systemd of an operating system lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Systemd {
-    /// Restart= on a oneshot, which came with 244.
+    /// `Restart=` on a oneshot, which came with 244.
     pub(crate) lacks_oneshot_restart: bool,
-    /// StartLimitIntervalSec= among a unit's own settings and `infinity` for a timeout, which came with 230 and 229.
+    /// `StartLimitIntervalSec=` among a unit's own settings and `infinity` for a timeout, which came with 230 and 229.
     pub(crate) lacks_unit_limits: bool,
 }
 
@@ -164,6 +164,7 @@ pub(crate) fn operator_units(context: &mut Context<'_>, units: &mut Vec<Unit>) {
                 format!("there are two units `{}`", given.name),
                 "join them: one unit may have several drop-ins",
             );
+            continue;
         }
         check(context, &path, given);
         let drop_ins = drop_ins(context, &path, given);
@@ -265,7 +266,8 @@ fn drop_ins(context: &mut Context<'_>, path: &Path, unit: &OperatorUnit) -> BTre
     let mut drop_ins = BTreeMap::new();
     for (index, drop_in) in unit.drop_ins.iter().enumerate() {
         let place = path.key("dropIns").index(index).key("name");
-        if !drop_in.name.ends_with(".conf") || drop_in.name.contains('/') || drop_in.name.len() <= 5 {
+        let stem = drop_in.name.strip_suffix(".conf").unwrap_or_default();
+        if stem.is_empty() || stem.contains('/') {
             context.error(
                 codes::UNIT_NAME,
                 &place,

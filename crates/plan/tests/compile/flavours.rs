@@ -1,0 +1,154 @@
+//! Names that the users of another system rely on, and units for an old systemd.
+
+use bringup_spec::{Fact, Phase};
+
+use crate::support::{AUTHORITY, cluster, codes, eks, eks_with, names, plain, plan, step, text, unit};
+
+#[test]
+fn eksctls_files_stand_where_they_were() {
+    let document = eks_with(
+        "1.29",
+        "flavour: eksctl",
+        "os: amazon-linux-2\ninstanceTypes: [m5.large]\nlabels: {alpha.eksctl.io/instance-id: \"@{instanceId}\"}\ntaints: [{key: k, effect: NoSchedule}]",
+    );
+    let plan = plan(&document);
+    assert_eq!(
+        text(&plan, "/etc/eksctl/metadata.env"),
+        "AWS_DEFAULT_REGION=eu-central-1\nAWS_EKS_CLUSTER_NAME=demo\nAWS_EKS_ENDPOINT=https://api.example.com\nAWS_EKS_ECR_ACCOUNT=602401143452\n"
+    );
+    assert_eq!(
+        text(&plan, "/etc/eksctl/kubelet.env"),
+        "NODE_LABELS=alpha.eksctl.io/instance-id=@{instanceId}\nNODE_TAINTS=k=:NoSchedule\n"
+    );
+    assert_eq!(
+        text(&plan, "/etc/eksctl/kubelet.local.env"),
+        "NODE_IP=@{address}\nINSTANCE_ID=@{instanceId}\nINSTANCE_TYPE=@{instanceType}\nMAX_PODS=29\n"
+    );
+    assert_eq!(text(&plan, "/etc/eksctl/max_pods.map"), "m5.large 29\n");
+    for path in ["/etc/eksctl/kubelet.yaml", "/etc/eksctl/kubeconfig.yaml", "/etc/eksctl/ca.crt"] {
+        text(&plan, path);
+    }
+    let drop_in = &unit(&plan, "kubelet.service").drop_ins["10-eksclt.al2.conf"];
+    assert!(drop_in.contains(
+        "EnvironmentFile=/etc/eksctl/kubelet.local.env\nEnvironmentFile=/run/bringup/kubelet.env\n"
+    ));
+}
+
+#[test]
+fn the_agents_unit_answers_to_the_seeds_names() {
+    let kops = plan(&eks_with("1.33", "flavour: kops", "os: amazon-linux-2023"));
+    assert_eq!(unit(&kops, "bringup.service").aliases, ["kops-configuration.service"]);
+    let content = unit(&kops, "bringup.service").content.clone().unwrap_or_default();
+    assert!(content.ends_with("WantedBy=multi-user.target\nAlias=kops-configuration.service\n"), "{content}");
+    assert!(unit(&plan(&eks("1.33", "")), "bringup.service").aliases.is_empty());
+}
+
+#[test]
+fn tectonics_stages_run_on_the_elected_node() {
+    let spec = format!(
+        "flavour: tectonic\nkubernetes: {{version: \"1.33.4+coreos.0\"}}\napi: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}\njoin: {{method: kubeconfig, kubeconfig: {{file: /k}}}}"
+    );
+    let plan =
+        plan(&cluster(&spec, "os: flatcar\nrole: control-plane\nbootstrap: {fact: hostname, equals: m1}"));
+    assert_eq!(unit(&plan, "bringup.service").aliases, ["k8s-node-bootstrap.service"]);
+    assert_eq!(
+        text(&plan, "/etc/kubernetes/kubelet.env"),
+        "KUBELET_IMAGE_URL=quay.io/coreos/hyperkube\nKUBELET_IMAGE_TAG=v1.33.4_coreos.0\n"
+    );
+    // Never the gate alone: the volatile file counts too.
+    let drop_in = &unit(&plan, "kubelet.service").drop_ins["90-bringup.conf"];
+    assert!(
+        drop_in.contains(
+            "EnvironmentFile=/etc/kubernetes/kubelet.env\nEnvironmentFile=/run/bringup/kubelet.env\n"
+        )
+    );
+    for (name, phase) in [("bootkube", Phase::ControlPlane), ("tectonic", Phase::Platform)] {
+        assert_eq!((step(&plan, name).phase, step(&plan, name).elected_only), (phase, true));
+    }
+    text(&plan, "/opt/tectonic/init_bootkube.done");
+    assert!(plan.facts.contains(&Fact::Hostname));
+    let position = |name: &str| names(&plan).iter().position(|other| *other == name);
+    assert!(position("kubelet") < position("bootkube"));
+    assert!(position("bootkube") < position("registered"));
+    assert!(position("registered") < position("tectonic"));
+}
+
+#[test]
+fn eks_paths_are_those_of_its_images() {
+    let al2023 = plan(&eks_with("1.33", "flavour: eks", "os: amazon-linux-2023"));
+    assert!(
+        text(&al2023, "/etc/eks/kubelet/environment")
+            .starts_with("NODEADM_KUBELET_ARGS=\"--cloud-provider=external ")
+    );
+    text(&al2023, "/etc/eks/image-credential-provider/config.json");
+    text(&al2023, "/etc/kubernetes/kubelet/config.json");
+    let al2 = plan(&eks_with("1.29", "flavour: eks", "os: amazon-linux-2"));
+    text(&al2, "/etc/kubernetes/kubelet/kubelet-config.json");
+}
+
+#[test]
+fn our_units_have_the_shape_that_holds() {
+    let plan = plan(&eks("1.33", ""));
+    let service = unit(&plan, "bringup.service");
+    assert_eq!(
+        service.content.as_deref(),
+        Some(
+            "[Unit]\nDescription=Bring this machine up to a Kubernetes node\nDocumentation=https://bringup.dev/\nDefaultDependencies=no\n\
+             RequiresMountsFor=/etc/bringup /opt/bringup /var/lib/bringup\nWants=network-online.target\n\
+             After=local-fs.target systemd-tmpfiles-setup.service dbus.socket network-online.target\nConflicts=shutdown.target\nBefore=shutdown.target\nStartLimitIntervalSec=0\n\n\
+             [Service]\nType=oneshot\nTimeoutStartSec=infinity\nExecStart=/opt/bringup/bin/bringup-node up --until gate\nRestart=on-failure\nRestartSec=5\nStandardOutput=journal+console\n\n\
+             [Install]\nWantedBy=multi-user.target\n"
+        )
+    );
+    let gate = unit(&plan, "bringup-gate.target").content.clone().unwrap_or_default();
+    assert!(gate.ends_with("Requires=bringup.service\nAfter=bringup.service\n"));
+    let after = unit(&plan, "bringup-after.service").content.clone().unwrap_or_default();
+    assert!(after.contains("ConditionPathExists=/run/bringup/kubelet.env\n") && !after.contains("WantedBy"));
+    // Nothing depends on what follows the gate.
+    assert!(plan.units.iter().all(|unit| {
+        let all: String = unit.content.iter().chain(unit.drop_ins.values()).cloned().collect();
+        !all.contains("bringup-after")
+    }));
+}
+
+#[test]
+fn an_old_systemd_gets_what_it_knows() {
+    let al2 = plan(&eks_with("1.29", "", "os: amazon-linux-2"));
+    let service = unit(&al2, "bringup.service").content.clone().unwrap_or_default();
+    assert!(
+        service.contains("Type=notify\nNotifyAccess=main\nStartLimitInterval=0\nTimeoutStartSec=0\n"),
+        "{service}"
+    );
+    assert!(
+        !service.contains("IntervalSec") && !service.contains("infinity") && !service.contains("oneshot")
+    );
+    // The image's unit requires docker, so that ours takes its place.
+    let kubelet = unit(&al2, "kubelet.service");
+    assert!(kubelet.content.as_deref().is_some_and(|unit| !unit.contains("docker")));
+    // Ubuntu 18.04 has systemd 237: limits, but no restart of a oneshot.
+    let spec = "os: {family: ubuntu, version: \"18.04\"}";
+    let bionic = plan(&eks_with("1.33", "", spec));
+    let service = unit(&bionic, "bringup.service").content.clone().unwrap_or_default();
+    assert!(service.contains("StartLimitIntervalSec=0\n") && service.contains("Type=notify\n"), "{service}");
+}
+
+#[test]
+fn without_an_agent_kubelet_starts_by_itself() {
+    let plan = plan(&plain("1.33", "agent: none"));
+    assert!(plan.units.iter().all(|unit| !unit.name.starts_with("bringup")));
+    let kubelet = unit(&plan, "kubelet.service");
+    assert_eq!(kubelet.enabled, Some(true));
+    assert!(!kubelet.drop_ins["90-bringup.conf"].contains("bringup-gate"));
+    let environment = text(&plan, "/etc/kubernetes/kubelet.env");
+    assert!(environment.starts_with("BRINGUP_KUBELET_ARGS='--bootstrap-kubeconfig="), "{environment}");
+    assert!(plan.facts.is_empty(), "{:?}", plan.facts);
+}
+
+#[test]
+fn stages_and_elections_need_a_control_plane() {
+    let found = |group: &str| codes(&plain("1.33", group));
+    assert_eq!(found("controlPlane: {run: [a]}"), ["stage/on-worker"]);
+    assert_eq!(found("role: control-plane\ncontrolPlane: {run: [a]}"), ["stage/never-runs"]);
+    assert_eq!(found("bootstrap: true"), ["bootstrap/on-worker"]);
+    assert_eq!(found("role: control-plane\nbootstrap: true\nplatformStage: {run: []}"), ["step/command"]);
+}

@@ -1,0 +1,16 @@
+//! Whole documents compiled: what comes out, and what is found.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot look at what it tests ends there"
+)]
+
+mod findings;
+mod flavours;
+mod join;
+mod kubelet;
+mod order;
+mod plan;
+mod runtime;
+mod support;

@@ -1,0 +1,271 @@
+//! The plan as a whole: files, software, facts, provenance, bytes.
+
+use bringup_plan::{
+    Action, Content, InstallSource, LocalEntry, LocalFile, LocalFiles, Origin, Plan, PodLimit, compile,
+    local_sources,
+};
+use bringup_spec::{Fact, HookPoint, Text};
+
+use crate::support::{
+    AUTHORITY, cluster, codes, compiled, content, eks, eks_with, mode, plain, plan, step, text, unit,
+};
+
+#[test]
+fn a_plan_reads_back_as_it_was_written() {
+    let group = "files: [{path: /etc/a, content: \"@{zone}\"}]\nswap: keep\nsteps: [{name: a, run: [x], environment: {A: \"@{address}\"}}]\nhooks: [{name: h, on: pre-delete, run: [y]}]";
+    let plan = plan(&eks("1.33", group));
+    let bytes = plan.to_json();
+    assert_eq!(Plan::from_json(bytes.as_bytes()), Ok(plan.clone()));
+    assert_eq!(plan.digest().len(), 64);
+    let newer = bytes.replace("\"format\":1", "\"format\":99");
+    let fault = Plan::from_json(newer.as_bytes()).unwrap_err().to_string();
+    assert!(fault.contains("99") && fault.contains('1'), "{fault}");
+}
+
+#[test]
+fn the_order_of_maps_in_the_document_does_not_matter() {
+    let one = eks(
+        "1.33",
+        "labels: {a: \"1\", b: \"2\"}\nsysctls: {x.y: 1, a.b: 2}\nkubelet: {config: {maxPods: 5, evictionHard: {a: \"1\", b: \"2\"}}}",
+    );
+    let other = eks(
+        "1.33",
+        "sysctls: {a.b: 2, x.y: 1}\nkubelet: {config: {evictionHard: {b: \"2\", a: \"1\"}, maxPods: 5}}\nlabels: {b: \"2\", a: \"1\"}",
+    );
+    assert_eq!(plan(&one).to_json(), plan(&other).to_json());
+}
+
+#[test]
+fn the_plan_names_the_facts_that_it_needs() {
+    let facts = |group: &str| plan(&eks("1.33", group)).facts;
+    let base = facts("maxPods: 10");
+    assert_eq!(
+        base.into_iter().collect::<Vec<_>>(),
+        [
+            Fact::InstanceId,
+            Fact::Zone,
+            Fact::Address,
+            Fact::Hostname,
+            Fact::Cores,
+            Fact::NodeName,
+            Fact::ReservedCpu
+        ]
+    );
+    assert!(facts("").contains(&Fact::InstanceType));
+    assert!(facts("labels: {a: \"@{tags.team}\"}").contains(&Fact::Tag("team".to_owned())));
+    assert!(facts("hooks: [{name: h, on: pre-delete, run: [\"@{region}\"]}]").contains(&Fact::Region));
+    assert!(!facts("nodeName: instance-id").contains(&Fact::Hostname));
+}
+
+#[test]
+fn facts_of_ec2_need_a_file_elsewhere() {
+    assert_eq!(codes(&plain("1.33", "labels: {a: \"@{zone}\"}")), ["fact/platform"]);
+    assert_eq!(codes(&plain("1.33", "labels: {a: \"@{hostname}\"}")), Vec::<&str>::new());
+}
+
+#[test]
+fn files_come_from_everywhere() {
+    let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+    let group = format!(
+        "files:\n  - {{path: /etc/a, content: \"zone @{{zone}}\\n\"}}\n  - {{path: /etc/b, content: aGVsbG8, encoding: base64, sha256: {digest}}}\n  - {{path: /etc/c, content: /w==, encoding: base64, mode: \"0755\", owner: a:b}}\n  \
+         - {{path: /etc/d, src: one}}\n  - {{path: /etc/e, src: many}}\n  - {{path: /etc/f, urls: [https://x/y, s3://b/k], sha256: {digest}}}\n  - {{path: /etc/g, secret: {{s3: s3://b/k}}}}"
+    );
+    let document = eks("1.33", &group);
+    assert_eq!(local_sources(&document.cluster).into_iter().collect::<Vec<_>>(), ["many", "one"]);
+    let file = |text: &str, executable| LocalFile { bytes: text.as_bytes().to_vec(), executable };
+    let mut local = LocalFiles::default();
+    local.entries.insert("one".to_owned(), LocalEntry::File(file("literal @{zone}", true)));
+    let many = [("x".to_owned(), file("x", false)), ("sub/y".to_owned(), file("y", true))];
+    local.entries.insert("many".to_owned(), LocalEntry::Directory(many.into()));
+    let compiled = compile(&document, 0, &local);
+    let plan = compiled.plan.unwrap_or_else(|| panic!("{:#?}", compiled.findings));
+    assert_eq!(text(&plan, "/etc/a"), "zone @{zone}\n");
+    assert_eq!(mode(&plan, "/etc/a"), "0644");
+    assert_eq!(content(&plan, "/etc/b"), &Content::Text(Text::literal("hello")));
+    assert_eq!(content(&plan, "/etc/c"), &Content::Base64("/w==".to_owned()));
+    assert_eq!(mode(&plan, "/etc/c"), "0755");
+    // What lies beside the document is taken byte for byte.
+    assert_eq!(content(&plan, "/etc/d"), &Content::Text(Text::literal("literal @{zone}")));
+    assert_eq!(mode(&plan, "/etc/d"), "0755");
+    assert_eq!((mode(&plan, "/etc/e/x"), mode(&plan, "/etc/e/sub/y")), ("0644", "0755"));
+    let Action::Fetch { urls, sha256, mode: fetched, .. } = &step(&plan, "file:/etc/f").action else {
+        panic!("no fetch")
+    };
+    assert_eq!((urls.len(), sha256.as_str(), fetched.as_str()), (2, digest, "0644"));
+    assert_eq!(mode(&plan, "/etc/g"), "0600");
+}
+
+#[test]
+fn files_that_cannot_be_are_told() {
+    let found = |files: &str| codes(&eks("1.33", &format!("files: [{files}]")));
+    assert_eq!(found("{path: /etc/a}"), ["file/source"]);
+    assert_eq!(found("{path: /etc/a, content: a, src: b}"), ["file/source"]);
+    assert_eq!(found("{path: /etc/a, src: nowhere}"), ["file/src"]);
+    assert_eq!(found("{path: /etc/a, urls: [https://x]}"), ["file/digest"]);
+    assert_eq!(
+        found(
+            "{path: /etc/a, content: a, sha256: ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12}"
+        ),
+        ["file/digest"]
+    );
+    assert_eq!(found("{path: /etc/a, content: \"%\", encoding: base64}"), ["file/base64"]);
+    assert_eq!(found("{path: /etc/a, content: a}, {path: /etc/a, content: b}"), ["file/duplicate-path"]);
+    assert_eq!(found("{path: /etc/containerd/config.toml, content: a}"), ["file/generated-path"]);
+    assert_eq!(found("{path: /etc/a, content: a}, {path: /etc/a/b, content: b}"), ["file/beneath-link"]);
+    assert_eq!(found("{path: /run/a, content: a}"), ["file/volatile-path"]);
+    assert_eq!(found("{path: /runner/a, content: a}"), Vec::<&str>::new());
+    assert_eq!(found("{path: /etc/a, secret: {file: /x}, mode: \"0644\"}"), ["secret/mode"]);
+    let link = "links: [{path: /etc/l, target: /opt/l}]\nfiles: [{path: /etc/l/a, content: a}]";
+    assert_eq!(codes(&eks("1.33", link)), ["file/beneath-link"]);
+    assert_eq!(codes(&eks("1.33", "links: [{path: /etc/l, target: /etc/l}]")), ["link/target"]);
+}
+
+#[test]
+fn software_comes_from_its_source() {
+    let zeros = "ab12".repeat(16);
+    let download = format!("{{x86_64: {{urls: [https://x/y], sha256: {zeros}}}}}");
+    let group = format!(
+        "software:\n  kubelet: {{from: package}}\n  runtime: {{from: url, version: 1.7.28, downloads: {download}}}\n  cni: {{from: extension, downloads: {download}}}"
+    );
+    let plan = plan(&plain("1.33.4", &group));
+    let source = |name: &str| match &step(&plan, name).action {
+        Action::Install { version, source, .. } => (version.clone(), source.clone()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        source("install-kubelet"),
+        (Some("1.33.4".to_owned()), InstallSource::Package { package: "kubelet".to_owned() })
+    );
+    let (version, runtime) = source("install-containerd");
+    assert_eq!(version.as_deref(), Some("1.7.28"));
+    assert!(matches!(runtime, InstallSource::Url { path, .. } if path == "/usr/local"));
+    assert!(
+        matches!(source("install-cni").1, InstallSource::Extension { path, .. } if path == "/etc/extensions/cni.raw")
+    );
+    let found = |group: &str| codes(&plain("1.33", group));
+    assert_eq!(found("software: {kubelet: {from: url}}"), ["software/download"]);
+    assert_eq!(
+        found(&format!(
+            "software: {{kubelet: {{from: url, downloads: {{amd64: {{urls: [https://x], sha256: {zeros}}}}}}}}}"
+        )),
+        ["software/download", "software/download"]
+    );
+    assert_eq!(found("software: {kubelet: {package: x}}"), ["group/field-without-effect"]);
+    assert_eq!(found("software: {kubeadm: {from: package}}"), ["group/field-without-effect"]);
+    let flatcar = format!(
+        "kubernetes: {{version: \"1.33\"}}\napi: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}\njoin: {{method: bootstrap-token, token: {{file: /t}}}}"
+    );
+    assert_eq!(
+        codes(&cluster(&flatcar, "os: flatcar\nsoftware: {kubelet: {from: package}}")),
+        ["software/source"]
+    );
+}
+
+#[test]
+fn the_kernel_gets_what_kubernetes_needs() {
+    let plan = plan(&plain(
+        "1.33",
+        "kernelModules: [nvidia, overlay]\nsysctls: {vm/max_map_count: 262144}\nkernelArguments: [hugepages=64]",
+    ));
+    let Action::LoadModules { modules } = &step(&plan, "kernel-modules").action else { panic!("no modules") };
+    assert_eq!(modules, &["br_netfilter", "nvidia", "overlay"]);
+    let Action::SetSysctls { settings } = &step(&plan, "sysctls").action else { panic!("no sysctls") };
+    assert_eq!(settings["net.ipv4.ip_forward"], "1");
+    assert_eq!(settings["vm.overcommit_memory"], "1");
+    assert_eq!(settings["vm.max_map_count"], "262144");
+    assert!(matches!(step(&plan, "reboot").action, Action::Reboot { always: false }));
+    let found = |group: &str| codes(&plain("1.33", group));
+    assert_eq!(found("sysctls: {vm.panic_on_oom: 1}"), ["sysctl/needed"]);
+    assert_eq!(found("sysctls: {swappiness: 1}"), ["sysctl/name"]);
+    assert_eq!(found("kernelArguments: [a b]"), ["kernel/argument"]);
+    assert_eq!(found("kernelArguments: [a]\nreboot: {policy: never}"), ["reboot/needed"]);
+    assert_eq!(found("update: {}\nreboot: {policy: never}"), ["reboot/needed"]);
+}
+
+#[test]
+fn proxies_reach_everything_that_fetches() {
+    let document = eks_with(
+        "1.33",
+        "proxy: {http: \"http://p:1\", https: \"http://p:2\", noProxy: [.corp]}",
+        "os: amazon-linux-2023",
+    );
+    let plan = plan(&document);
+    let direct =
+        ".cluster.local,.corp,.svc,10.100.0.0/16,127.0.0.1,169.254.169.254,::1,api.example.com,localhost";
+    assert_eq!(plan.environment["NO_PROXY"], direct);
+    assert_eq!(plan.environment["https_proxy"], "http://p:2");
+    for name in ["kubelet.service", "containerd.service"] {
+        assert!(
+            unit(&plan, name).drop_ins["10-proxy.conf"]
+                .contains(&format!("Environment=\"no_proxy={direct}\"\n"))
+        );
+    }
+}
+
+#[test]
+fn authorities_are_trusted_where_the_system_looks() {
+    let spec = format!("certificateAuthorities: [{{name: office, certificate: {AUTHORITY}}}]");
+    let plan = plan(&eks_with("1.33", &spec, "os: amazon-linux-2023"));
+    assert_eq!(plan.certificate_authorities.len(), 1);
+    text(&plan, "/etc/pki/ca-trust/source/anchors/office.pem");
+    assert!(
+        matches!(&step(&plan, "trust").action, Action::TrustAuthorities { bundle } if bundle == "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem")
+    );
+}
+
+#[test]
+fn hooks_of_later_points_are_kept_for_a_controller() {
+    let spec = "hooks: [{name: c, on: post-cluster-install, run: [c]}, {name: u, on: pre-upgrade, run: [u]}]";
+    let worker = plan(&cluster_with_labels(spec, "os: debian"));
+    assert_eq!(worker.hooks.iter().map(|hook| hook.on).collect::<Vec<_>>(), [HookPoint::PreUpgrade]);
+    let plane = plan(&cluster_with_labels(spec, "os: debian\nrole: control-plane"));
+    let command: Vec<String> = plane.hooks[0].command.iter().map(Text::to_string).collect();
+    assert_eq!(command, ["c"]);
+    assert_eq!(plane.hooks.len(), 2);
+}
+
+fn cluster_with_labels(spec: &str, group: &str) -> bringup_spec::Document {
+    let spec = format!(
+        "kubernetes: {{version: \"1.33\"}}\napi: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}\njoin: {{method: bootstrap-token, token: {{file: /t}}}}\n{spec}"
+    );
+    cluster(&spec, group)
+}
+
+#[test]
+fn everything_decided_has_an_origin() {
+    let compiled =
+        compiled(&eks("1.33", "instanceTypes: [m5.large]\nkubelet: {config: {podPidsLimit: 100}}"));
+    let origin = |subject: &str| {
+        compiled
+            .provenance
+            .iter()
+            .find(|entry| entry.subject == subject)
+            .unwrap_or_else(|| panic!("{subject}"))
+    };
+    assert!(matches!(origin("max pods").origin, Origin::Derived(..)));
+    assert!(matches!(origin("kubelet config podPidsLimit").origin, Origin::Document(_)));
+    assert!(matches!(origin("node name").origin, Origin::Default(_)));
+    assert!(matches!(origin("kubelet config providerID").origin, Origin::Node(_)));
+    assert_eq!(origin("kubelet config clusterDNS").value, "10.100.0.10");
+}
+
+#[test]
+fn a_group_that_is_not_there_is_no_panic() {
+    let document = eks("1.33", "");
+    let compiled = compile(&document, 7, &LocalFiles::default());
+    assert!(compiled.plan.is_none() && compiled.findings.has_errors());
+}
+
+#[test]
+fn both_families_of_addresses_are_known() {
+    let document = eks_with("1.33", "network: {serviceRanges: [fd00::/108]}", "os: amazon-linux-2023");
+    let plan = plan(&document);
+    assert!(plan.ipv6);
+    assert_eq!(plan.cluster_ranges, ["fd00::/108"]);
+    let Action::SetSysctls { settings } = &step(&plan, "sysctls").action else { panic!("no sysctls") };
+    assert_eq!(settings["net.ipv6.conf.all.forwarding"], "1");
+    assert_eq!(
+        plan.max_pods,
+        PodLimit::Interfaces { prefix_delegation: false, custom_networking: false, cap: None }
+    );
+}

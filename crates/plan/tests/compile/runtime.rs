@@ -1,0 +1,152 @@
+//! The container runtime.
+
+use bringup_plan::Action;
+use toml::Table;
+
+use crate::support::{arguments, cluster, codes, eks, eks_with, only, plain, plan, step, text, unit};
+
+fn containerd(document: &bringup_spec::Document) -> Table {
+    text(&plan(document), "/etc/containerd/config.toml").parse().unwrap()
+}
+
+#[test]
+fn the_schema_follows_the_version() {
+    let schema = |version: &str, group: &str| containerd(&eks(version, group))["version"].as_integer();
+    assert_eq!(schema("1.33", ""), Some(2));
+    assert_eq!(schema("1.36", ""), Some(3));
+    assert_eq!(schema("1.33", "runtime: {version: 2.1.4}"), Some(3));
+    assert_eq!(schema("1.36", "runtime: {version: \"1.7\"}"), Some(2));
+    assert_eq!(schema("1.33", "software: {runtime: {version: v2.0}}"), Some(3));
+    assert_eq!(schema("1.33", "runtime: {config: \"version = 3\"}"), Some(3));
+    assert_eq!(schema("1.36", "runtime: {config: \"[plugins.'io.containerd.grpc.v1.cri']\"}"), Some(2));
+    assert_eq!(codes(&eks("1.33", "runtime: {version: \"3\"}")), ["runtime/version"]);
+}
+
+#[test]
+fn a_fragment_is_merged_and_must_fit_the_schema() {
+    let group = "runtime:\n  config: |\n    [plugins.'io.containerd.grpc.v1.cri'.containerd]\n    default_runtime_name = 'nvidia'\n    [plugins.'io.containerd.grpc.v1.cri'.containerd.runtimes.nvidia]\n    runtime_type = 'io.containerd.runc.v2'";
+    let config = containerd(&eks("1.33", group));
+    let containerd = &config["plugins"]["io.containerd.grpc.v1.cri"]["containerd"];
+    assert_eq!(containerd["default_runtime_name"].as_str(), Some("nvidia"));
+    assert_eq!(containerd["runtimes"].as_table().map(Table::len), Some(2));
+    assert_eq!(
+        codes(&eks("1.33", "runtime: {version: \"1.7\", config: \"version = 3\"}")),
+        ["runtime/schema"]
+    );
+    assert_eq!(
+        codes(&eks("1.33", "runtime: {version: \"2.1\", config: \"version = 2\"}")),
+        ["runtime/schema"]
+    );
+    assert_eq!(codes(&eks("1.33", "runtime: {config: \"version = 1\"}")), ["runtime/schema"]);
+    let finding = only(&eks("1.33", "runtime: {config: \"a = 1\\nb = \"}"), "runtime/toml");
+    assert!(finding.message.contains("line 2"), "{finding:?}");
+}
+
+#[test]
+fn the_runtime_follows_kubelets_cgroup_driver() {
+    let options = |group: &str| {
+        let config = containerd(&eks("1.33", group));
+        config["plugins"]["io.containerd.grpc.v1.cri"]["containerd"]["runtimes"]["runc"]["options"]["SystemdCgroup"]
+            .as_bool()
+    };
+    assert_eq!(options(""), Some(true));
+    assert_eq!(options("kubelet: {config: {cgroupDriver: cgroupfs}}"), Some(false));
+}
+
+#[test]
+fn the_sandbox_image_is_the_regions_own() {
+    let image = |document: &bringup_spec::Document| {
+        containerd(document)["plugins"]["io.containerd.grpc.v1.cri"]["sandbox_image"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(image(&eks("1.33", "")), "602401143452.dkr.ecr.eu-central-1.amazonaws.com/eks/pause:3.10");
+    assert_eq!(image(&plain("1.33", "")), "registry.k8s.io/pause:3.10");
+    assert_eq!(image(&eks("1.33", "runtime: {sandboxImage: x/pause:1}")), "x/pause:1");
+    let in_region = |aws: &str| {
+        let spec = format!(
+            "kubernetes: {{version: \"1.33\"}}\napi: {{endpoint: https://x, certificateAuthority: {}}}\njoin: {{method: eks-token}}\naws: {aws}",
+            crate::support::AUTHORITY
+        );
+        image(&cluster(&spec, "platform: aws\nos: amazon-linux-2023"))
+    };
+    assert_eq!(
+        in_region("{region: cn-north-1}"),
+        "918309763551.dkr.ecr.cn-north-1.amazonaws.com.cn/eks/pause:3.10"
+    );
+    assert_eq!(
+        in_region("{region: eu-west-1, registryAccount: \"111122223333\"}"),
+        "111122223333.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.10"
+    );
+}
+
+#[test]
+fn docker_serves_until_1_23() {
+    let plan = plan(&eks(
+        "1.23",
+        "runtime: {name: docker, dockerConfig: {live-restore: false, log-opts: {max-file: \"3\"}}}",
+    ));
+    let daemon: serde_json::Value = serde_json::from_str(&text(&plan, "/etc/docker/daemon.json")).unwrap();
+    assert_eq!(daemon["exec-opts"], serde_json::json!(["native.cgroupdriver=systemd"]));
+    assert_eq!(daemon["live-restore"], false);
+    assert_eq!(daemon["log-opts"], serde_json::json!({"max-file": "3", "max-size": "10m"}));
+    assert!(arguments(&plan).contains(&"--network-plugin=cni".to_owned()));
+    let Action::StartUnit { unit: name, .. } = &step(&plan, "start-runtime").action else {
+        panic!("no start")
+    };
+    assert_eq!(name, "docker.service");
+    assert!(unit(&plan, "kubelet.service").drop_ins["90-bringup.conf"].contains("Wants=docker.service"));
+    assert_eq!(codes(&eks("1.24", "runtime: {name: docker}")), ["runtime/docker-removed"]);
+    assert_eq!(codes(&eks("1.33", "runtime: {dockerConfig: {a: 1}}")), ["group/field-without-effect"]);
+}
+
+#[test]
+fn the_credential_provider_follows_version_and_partition() {
+    let provider = |version: &str, region: &str| -> serde_json::Value {
+        let document = eks_with(version, "", "os: amazon-linux-2023");
+        assert_eq!(region, "eu-central-1");
+        serde_json::from_str(&text(&plan(&document), "/etc/kubernetes/image-credential-provider/config.json"))
+            .unwrap()
+    };
+    for (version, api) in [("1.23", "v1alpha1"), ("1.24", "v1beta1"), ("1.25", "v1beta1"), ("1.26", "v1")] {
+        let config = provider(version, "eu-central-1");
+        assert_eq!(config["apiVersion"], format!("kubelet.config.k8s.io/{api}"), "{version}");
+        assert_eq!(config["providers"][0]["apiVersion"], format!("credentialprovider.kubelet.k8s.io/{api}"));
+    }
+    let images = &provider("1.32", "eu-central-1")["providers"][0]["matchImages"];
+    let expected = serde_json::json!([
+        "*.dkr.ecr.*.amazonaws.com",
+        "*.dkr-ecr.*.on.aws",
+        "*.dkr.ecr-fips.*.amazonaws.com",
+        "*.dkr-ecr-fips.*.on.aws",
+        "public.ecr.aws",
+        "ecr-public.aws.com",
+    ]);
+    assert_eq!(images, &expected);
+    let group = "imageCredentialProvider: {binDir: /opt/p, name: mine, matchImages: [r.example.com], cacheDuration: 1h, args: [get], environment: {A: b}}";
+    let plan = plan(&plain("1.33", group));
+    let config: serde_json::Value =
+        serde_json::from_str(&text(&plan, "/etc/kubernetes/image-credential-provider/config.json")).unwrap();
+    let expected = serde_json::json!({
+        "name": "mine", "apiVersion": "credentialprovider.kubelet.k8s.io/v1", "matchImages": ["r.example.com"],
+        "defaultCacheDuration": "3600000ms", "args": ["get"], "env": [{"name": "A", "value": "b"}],
+    });
+    assert_eq!(config["providers"], serde_json::json!([expected]));
+    assert!(arguments(&plan).contains(&"--image-credential-provider-bin-dir=/opt/p".to_owned()));
+}
+
+#[test]
+fn flatcars_containerd_is_told_where_its_configuration_is() {
+    let plan = plan(&cluster(
+        &format!(
+            "kubernetes: {{version: \"1.33\"}}\napi: {{endpoint: https://x, certificateAuthority: {}}}\njoin: {{method: bootstrap-token, token: {{file: /t}}}}",
+            crate::support::AUTHORITY
+        ),
+        "os: flatcar",
+    ));
+    let drop_in = &unit(&plan, "containerd.service").drop_ins["10-use-custom-config.conf"];
+    assert!(
+        drop_in.contains("ExecStart=\nExecStart=/usr/bin/containerd --config /etc/containerd/config.toml\n")
+    );
+}
