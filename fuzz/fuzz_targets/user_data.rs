@@ -1,7 +1,7 @@
 //! User-data: layers, parts, cloud-config, merging, stages, scripts and unit files.
 #![no_main]
 
-use bringup_cloudinit::{decode, effects};
+use bringup_cloudinit::{decode, effects, lint};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -9,4 +9,5 @@ fuzz_target!(|bytes: &[u8]| {
     let one = effects(&decoded);
     let other = effects(&decoded);
     assert_eq!(format!("{one:?}"), format!("{other:?}"));
+    let _ = lint(&decoded);
 });
