@@ -12,7 +12,9 @@ use crate::budget::PartSize;
 use crate::fetch::{stub_files, wanted_agent};
 use crate::first_stage::FirstStage;
 use crate::load::Load;
-use crate::placed::{AGENT_UNIT, PLAN_PATH, PlacedFile, UNIT_DIRECTORY, carried_units, unit_files};
+use crate::placed::{
+    AGENT_UNIT, PLAN_PATH, PlacedFile, UNIT_DIRECTORY, carried_units, unit_files, unit_path,
+};
 
 /// What is in a bundle, beside the files themselves.
 const MANIFEST_PATH: &str = "/etc/bringup/bundle.json";
@@ -44,7 +46,8 @@ pub(crate) fn bundle(load: &Load<'_>, findings: &mut Findings) -> (Vec<u8>, Vec<
     }
     for unit in carried_units(load) {
         unit_files(unit).into_iter().for_each(&mut add);
-        let path = format!("{UNIT_DIRECTORY}/{}", unit.name);
+        let path = unit_path(&unit.name);
+        links.extend(unit.aliases.iter().map(|alias| (unit_path(alias), path.clone())));
         if unit.mask {
             links.insert(path, "/dev/null".to_owned());
         } else if unit.name == AGENT_UNIT {

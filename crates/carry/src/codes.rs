@@ -10,8 +10,6 @@ bringup_diag::codes! {
     SOME_PLATFORMS = "size/some-platforms";
     /// The template is larger than CloudFormation takes in a call; it has to be uploaded to S3 first.
     TEMPLATE_SIZE = "size/template";
-    /// Two cloud-config parts set the same key. cloud-init keeps only the last one's value.
-    KEY_COLLISION = "part/key-collision";
     /// Parts that one cloud-config cannot hold were asked for with the carrier `cloud-init`; it became a multipart message.
     FORCES_MULTIPART = "part/forces-multipart";
     /// A part of user-data that the carrier has no place for.
@@ -48,8 +46,6 @@ bringup_diag::codes! {
     IGNITION_DIGEST = "ignition/digest";
     /// A unit is enabled that says nowhere what wants it.
     IGNITION_INSTALL = "ignition/no-install";
-    /// The input is nothing that can be decoded.
-    UNKNOWN_INPUT = "inspect/unknown";
     /// Inputs nested in inputs, more often than can be meant.
     TOO_DEEP = "inspect/too-deep";
     /// A tar with more in it than is read.

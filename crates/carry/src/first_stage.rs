@@ -13,8 +13,8 @@ use crate::codes;
 use crate::fetch::{Wanted, stub_files, wanted_agent, wanted_plan};
 use crate::load::Load;
 use crate::placed::{
-    AGENT_UNIT, PLAN_PATH, PlacedFile, UNIT_DIRECTORY, carried_units, known_bytes, mode_bits, unit_files,
-    whole_lines,
+    AGENT_UNIT, KUBELET_UNIT, PLAN_PATH, PlacedFile, carried_units, known_bytes, mode_bits, unit_files,
+    unit_path, whole_lines,
 };
 use crate::shell::{delimiter, read_word, word};
 
@@ -50,7 +50,7 @@ pub(crate) struct FirstStage {
     masked: Vec<String>,
     enabled: Vec<String>,
     disabled: Vec<String>,
-    restarted: Vec<&'static str>,
+    restarted: Vec<String>,
     has_agent: bool,
 }
 
@@ -76,13 +76,16 @@ impl FirstStage {
 
     fn unit(&mut self, unit: &Unit) {
         self.files.extend(unit_files(unit));
+        let aliases = unit.aliases.iter().map(|alias| (unit_path(alias), unit_path(&unit.name)));
+        self.links.extend(aliases);
         if unit.mask {
             self.masked.push(unit.name.clone());
         } else if unit.name != AGENT_UNIT {
             // The agent's own unit is started below on every boot; kubelet's must not start by itself.
             match unit.enabled {
                 Some(true) => self.enabled.push(unit.name.clone()),
-                Some(false) if !(self.has_agent && unit.name == "kubelet.service") => {
+                // What we place is not enabled before we do it; only a unit of the image can be.
+                Some(false) if unit.content.is_none() && unit.name != KUBELET_UNIT => {
                     self.disabled.push(unit.name.clone());
                 }
                 Some(false) | None => {}
@@ -115,12 +118,13 @@ impl FirstStage {
                 Action::MakeLink { path, target } => self.links.push((path.clone(), target.clone())),
                 Action::LoadModules { modules } => {
                     self.files.push(modules_file(modules));
-                    self.restarted.push("systemd-modules-load.service");
+                    self.restarted.push("systemd-modules-load.service".to_owned());
                 }
                 Action::SetSysctls { settings } => {
                     self.files.push(sysctls_file(settings));
-                    self.restarted.push("systemd-sysctl.service");
+                    self.restarted.push("systemd-sysctl.service".to_owned());
                 }
+                Action::StartUnit { unit, .. } => self.restarted.push(unit.clone()),
                 action => {
                     if let Some(why) = why_agent(action) {
                         findings.push(agent_needed(load, &step.name, why));
@@ -169,7 +173,7 @@ impl FirstStage {
             sizes.push(PartSize { name: file.path.clone(), bytes: script.len().saturating_sub(before) });
         }
         for name in &self.masked {
-            let _ = writeln!(script, "ln -sfn /dev/null {}", word(&format!("{UNIT_DIRECTORY}/{name}")));
+            let _ = writeln!(script, "ln -sfn /dev/null {}", word(&unit_path(name)));
         }
         if self.has_agent {
             script.push_str(UNLINK_KUBELET);
@@ -180,7 +184,7 @@ impl FirstStage {
             let _ = writeln!(script, "systemctl start --no-block {AGENT_UNIT}");
         }
         for name in &self.restarted {
-            let _ = writeln!(script, "systemctl restart --no-block {name}");
+            let _ = writeln!(script, "systemctl restart --no-block {}", word(name));
         }
         for name in &self.disabled {
             let _ = writeln!(script, "systemctl disable {}", word(name));

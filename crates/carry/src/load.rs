@@ -1,9 +1,9 @@
 //! What is to be carried: a plan, and the document that it came from.
 
-use bringup_diag::{Finding, Findings, Place, Position, Span};
+use bringup_diag::{Finding, Findings, Place};
 use bringup_plan::{LocalEntry, LocalFiles, Plan};
 use bringup_spec::{AgentSource, Document, Download, NodeGroup, PartType};
-use bringup_yaml::{Node, Path, Segment, Style};
+use bringup_yaml::Path;
 
 use crate::codes;
 
@@ -114,33 +114,5 @@ impl<'input> Load<'input> {
         } else {
             None
         }
-    }
-}
-
-impl ResolvedPart {
-    /// The place of a stretch of the part in what the person wrote: a line of a block, of the file beside the document, or
-    /// where the part stands if its lines are lost in a quoted text.
-    pub(crate) fn place(&self, document: &Document, span: Span) -> Place {
-        let whole = document.place(&self.path);
-        let mut node = Some(document.tree());
-        for segment in self.path.segments() {
-            node = node.and_then(|node| match segment {
-                Segment::Key(key) => node.get(key),
-                Segment::Index(index) => node.items()?.get(*index),
-            });
-        }
-        let Some(scalar) = node.and_then(Node::scalar) else { return whole };
-        let is_source = matches!(self.path.segments().last(), Some(Segment::Key(key)) if key == "src");
-        if is_source {
-            return Place::new(scalar.text.clone(), span);
-        }
-        if scalar.style != Style::Block {
-            return whole;
-        }
-        let moved = |position: Position| Position {
-            line: position.line.saturating_add(whole.span.start.line).saturating_sub(1),
-            column: position.column.saturating_add(whole.span.start.column).saturating_sub(1),
-        };
-        Place::new(whole.file, Span { start: moved(span.start), end: moved(span.end) })
     }
 }

@@ -11,6 +11,8 @@ use crate::first_stage::FirstStage;
 use crate::load::{Load, ResolvedPart};
 use crate::user_parts::numbered_names;
 
+/// The name of our part, without its number.
+pub(crate) const BOOTHOOK_NAME: &str = "bringup-boothook";
 /// A part that cloud-init unpacks before it looks at it.
 const PACKED_TYPE: &str = "application/x-gzip";
 
@@ -18,7 +20,7 @@ const PACKED_TYPE: &str = "application/x-gzip";
 pub(crate) fn multipart(load: &Load<'_>, fetched: bool, findings: &mut Findings) -> (Vec<u8>, Vec<PartSize>) {
     let script = FirstStage::of(load, fetched, findings).script();
     let own = load.parts.iter().map(|part| (part.name.as_str(), part.kind.word(), part.bytes.as_slice()));
-    let ours = [("bringup-boothook", "text/cloud-boothook", script.as_bytes())];
+    let ours = [(BOOTHOOK_NAME, "text/cloud-boothook", script.as_bytes())];
     message(ours.into_iter().chain(own).collect())
 }
 
@@ -32,8 +34,7 @@ pub(crate) fn packed_multipart(
 ) -> (Vec<u8>, Vec<PartSize>) {
     let script = format!("#cloud-boothook\n{}", FirstStage::of(load, fetched, findings).script());
     let script = pack(script.as_bytes());
-    let mut parts: Vec<(&str, &str, Cow<'_, [u8]>)> =
-        vec![("bringup-boothook", PACKED_TYPE, Cow::Owned(script))];
+    let mut parts: Vec<(&str, &str, Cow<'_, [u8]>)> = vec![(BOOTHOOK_NAME, PACKED_TYPE, Cow::Owned(script))];
     for part in load.parts {
         let packed = if tells_its_type(part) { pack(&part.bytes) } else { part.bytes.clone() };
         parts.push(if packed.len() < part.bytes.len() {

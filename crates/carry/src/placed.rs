@@ -14,6 +14,14 @@ pub(crate) const UNIT_DIRECTORY: &str = "/etc/systemd/system";
 /// The unit that runs the agent up to the gate.
 pub(crate) const AGENT_UNIT: &str = "bringup.service";
 
+/// The unit that the agent starts.
+pub(crate) const KUBELET_UNIT: &str = "kubelet.service";
+
+/// Where the file of a unit stands.
+pub(crate) fn unit_path(name: &str) -> String {
+    format!("{UNIT_DIRECTORY}/{name}")
+}
+
 /// A file that a carrier places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlacedFile {
@@ -47,10 +55,8 @@ pub(crate) fn unit_files(unit: &Unit) -> Vec<PlacedFile> {
     if unit.mask {
         return Vec::new();
     }
-    let own = unit
-        .content
-        .as_ref()
-        .map(|text| PlacedFile::new(format!("{UNIT_DIRECTORY}/{}", unit.name), 0o644, whole_lines(text)));
+    let own =
+        unit.content.as_ref().map(|text| PlacedFile::new(unit_path(&unit.name), 0o644, whole_lines(text)));
     let drop_ins = unit.drop_ins.iter().map(|(name, text)| {
         PlacedFile::new(format!("{UNIT_DIRECTORY}/{}.d/{name}", unit.name), 0o644, whole_lines(text))
     });

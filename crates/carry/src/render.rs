@@ -12,11 +12,11 @@ use crate::cloud_config::cloud_config;
 use crate::compress::{gzip, gzip_strong};
 use crate::fetch::is_fetchable;
 use crate::load::Load;
-use crate::multipart::multipart;
+use crate::multipart::{BOOTHOOK_NAME, multipart};
 use crate::nodeconfig::nodeconfig;
 use crate::placed::{PLAN_PATH, known_bytes};
 use crate::template::template;
-use crate::user_parts::{key_collisions, merged};
+use crate::user_parts::merged;
 use crate::{codes, ignition};
 
 /// How a carrier was made to fit.
@@ -69,17 +69,13 @@ impl Load<'_> {
     pub fn render(&self, carrier: Carrier) -> Rendered {
         let mut findings = Findings::new();
         let mut rendered = match carrier {
-            Carrier::CloudInit | Carrier::Multipart => {
-                key_collisions(self, &mut findings);
-                user_data(self, carrier, &mut findings)
-            }
+            Carrier::CloudInit | Carrier::Multipart => user_data(self, carrier, &mut findings),
             Carrier::Ignition => ignition::render(self, &mut findings),
             Carrier::Bundle => {
                 let (bytes, parts) = bundle(self, &mut findings);
                 Rendered::plain(carrier, "bundle.tar", bytes, parts)
             }
             Carrier::NodeConfig => {
-                key_collisions(self, &mut findings);
                 // There is no plan inside that could be fetched instead.
                 let make = |_: bool, findings: &mut Findings| nodeconfig(self, findings);
                 fitted(self, carrier, "nodeconfig.mime", false, make, &mut findings)
@@ -201,7 +197,7 @@ pub(crate) fn tell_size(load: &Load<'_>, rendered: &Rendered, findings: &mut Fin
             )
             .at(place)
             .hint(format!(
-                "give files as `urls` with `sha256` instead of inline, or publish the plan with `bringup publish` and build with its address; {}",
+                "give files as `urls` with `sha256` instead of inline, or publish the plan (`bringup publish`) and build with `--base-url`; {}",
                 largest(load, rendered)
             )),
         );
@@ -227,7 +223,9 @@ fn largest(load: &Load<'_>, rendered: &Rendered) -> String {
         _ => None,
     });
     let of_carrier = rendered.parts.iter().map(|part| (part.name.as_str(), part.bytes));
-    let mut sizes: BTreeMap<&str, usize> = of_carrier.filter(|(name, _)| *name != PLAN_PATH).collect();
+    // What holds the plan is as large as the plan; that says nothing about what to do.
+    let holds_plan = |name: &str| name == PLAN_PATH || name.ends_with(BOOTHOOK_NAME);
+    let mut sizes: BTreeMap<&str, usize> = of_carrier.filter(|(name, _)| !holds_plan(name)).collect();
     if !rendered.plan_fetched {
         sizes.extend(of_plan);
     }

@@ -13,7 +13,6 @@ use crate::ignition;
 use crate::load::Load;
 use crate::multipart::{multipart, packed_multipart};
 use crate::render::{Form, Rendered, tell_size};
-use crate::user_parts::key_collisions;
 
 /// CloudFormation takes a template of so many bytes in a call, and larger ones only from S3.
 const TEMPLATE_LIMIT: usize = 51_200;
@@ -32,18 +31,17 @@ pub(crate) fn template(load: &Load<'_>, carrier: Carrier, findings: &mut Finding
     let (platform, limit) = budget_of(load.group.platform);
     let mut last: Option<(Candidate, Template)> = None;
     if load.group.os.family == OsFamily::Flatcar {
-        let inner = ignition::render(load, findings);
-        let candidate = Candidate {
-            plain: inner.bytes.len(),
-            bytes: inner.bytes,
-            parts: inner.parts,
-            form: inner.form,
-            fetched: inner.plan_fetched,
-        };
-        let template = written(load, &candidate);
-        last = Some((candidate, template));
+        let mut said = Findings::new();
+        let mut found = config(load, limit, &mut said);
+        // With the names of the stack in it the config is larger; it may need another form.
+        let added = found.1.user_data_bytes.saturating_sub(found.0.bytes.len());
+        if found.1.user_data_bytes > limit {
+            said = Findings::new();
+            found = config(load, limit.saturating_sub(added), &mut said);
+        }
+        findings.append(said);
+        last = Some(found);
     } else {
-        key_collisions(load, findings);
         for (number, make) in FORMS.iter().enumerate() {
             // What there is to tell is the same in every form.
             let mut said = Findings::new();
@@ -93,6 +91,20 @@ pub(crate) fn template(load: &Load<'_>, carrier: Carrier, findings: &mut Finding
     };
     tell_size(load, &rendered, findings);
     rendered
+}
+
+/// An Ignition config of at most `limit` bytes, if that can be, in its template.
+fn config(load: &Load<'_>, limit: usize, findings: &mut Findings) -> (Candidate, Template) {
+    let inner = ignition::within(load, limit, findings);
+    let candidate = Candidate {
+        plain: inner.bytes.len(),
+        bytes: inner.bytes,
+        parts: inner.parts,
+        form: inner.form,
+        fetched: inner.plan_fetched,
+    };
+    let template = written(load, &candidate);
+    (candidate, template)
 }
 
 fn written(load: &Load<'_>, candidate: &Candidate) -> Template {

@@ -1,10 +1,8 @@
 //! The operator's own parts of user-data: their names in a message, and what they set.
 
-use bringup_diag::{Finding, Findings};
 use bringup_spec::PartType;
-use bringup_yaml::{Content, Limits, Node, Path, Resolved, Scalar, Style, Value};
+use bringup_yaml::{Content, Limits, Node, Resolved, Scalar, Style, Value};
 
-use crate::codes;
 use crate::load::{Load, ResolvedPart};
 
 /// Keys that tell cloud-init how to merge a part into those before it.
@@ -31,37 +29,6 @@ fn clean_name(name: &str) -> String {
 fn tree(part: &ResolvedPart) -> Option<Node> {
     let text = std::str::from_utf8(&part.bytes).ok()?;
     bringup_yaml::parse_one(text, Limits::default()).ok()?
-}
-
-/// Finds keys that a later cloud-config part takes from an earlier one.
-pub(crate) fn key_collisions(load: &Load<'_>, findings: &mut Findings) {
-    let mut seen: Vec<(String, Path, &str)> = Vec::new();
-    for part in load.parts.iter().filter(|part| part.kind == PartType::CloudConfig) {
-        let Some(tree) = tree(part) else { continue };
-        let entries = tree.entries().unwrap_or_default();
-        let merges = entries.iter().any(|entry| MERGE_KEYS.contains(&entry.key.as_str()));
-        for entry in entries.iter().filter(|entry| !MERGE_KEYS.contains(&entry.key.as_str())) {
-            if let Some((_, earlier, name)) = seen.iter().find(|(key, ..)| *key == entry.key)
-                && !merges
-            {
-                let message = format!(
-                    "`{}` here replaces what part `{name}` says: cloud-init keeps only the last",
-                    entry.key
-                );
-                findings.push(
-                    Finding::warning(codes::KEY_COLLISION, message)
-                        .at(part.place(load.document, entry.key_span))
-                        .related(load.document.place(earlier), "what is lost")
-                        .hint(format!(
-                            "write both in one part, or in this part `merge_how: \"list(append)+dict(no_replace,recurse_list)+str()\"`{}",
-                            if entry.key == "runcmd" { "; a step of the node group is ordered and retried" } else { "" }
-                        )),
-                );
-            }
-            seen.retain(|(key, ..)| *key != entry.key);
-            seen.push((entry.key.clone(), part.path.clone(), &part.name));
-        }
-    }
 }
 
 /// The cloud-config parts as one mapping, as cloud-init would have merged them; or why one document cannot hold them.

@@ -2,6 +2,8 @@
 
 mod sample;
 
+use std::sync::LazyLock;
+
 use bringup_carry::{Inspection, base64_text, gzip, inspect, read_plan};
 use bringup_spec::Carrier;
 use proptest::prelude::*;
@@ -209,6 +211,15 @@ const HEADS: [&str; 12] = [
     "\u{1f}\u{8b}\u{8}",
 ];
 
+static CARRIERS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let document = sample::document("aws", "ubuntu", "");
+    let (plan, parts) = (sample::plan(&document), sample::parts(&document));
+    let load = sample::load(&document, &plan, &parts);
+    [Carrier::CloudInit, Carrier::Multipart, Carrier::Ignition, Carrier::Bundle, Carrier::CloudFormation]
+        .map(|carrier| load.render(carrier).bytes)
+        .to_vec()
+});
+
 proptest! {
     #[test]
     fn arbitrary_bytes_are_survived(head in 0..HEADS.len(), tail in proptest::collection::vec(any::<u8>(), 0..400)) {
@@ -227,10 +238,7 @@ proptest! {
 
     #[test]
     fn damaged_carriers_are_survived(which in 0..5_usize, at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<prop::sample::Index>()) {
-        let document = sample::document("aws", "ubuntu", "");
-        let (plan, parts) = (sample::plan(&document), sample::parts(&document));
-        let carriers = [Carrier::CloudInit, Carrier::Multipart, Carrier::Ignition, Carrier::Bundle, Carrier::CloudFormation];
-        let mut bytes = sample::load(&document, &plan, &parts).render(carriers[which]).bytes;
+        let mut bytes = CARRIERS[which].clone();
         let position = at.index(bytes.len());
         bytes[position] = byte;
         let _ = inspect("input", &bytes).to_json();

@@ -7,7 +7,7 @@ mod read;
 mod write;
 
 pub(crate) use read::{effects, is_config};
-pub(crate) use write::render;
+pub(crate) use write::{render, within};
 
 /// Directories that are empty at every boot, or no real ones: writing there has no effect.
 const VOLATILE: [&str; 5] = ["/run/", "/tmp/", "/proc/", "/sys/", "/dev/"];

@@ -44,7 +44,7 @@ pub(crate) fn native(load: &Load<'_>, files: bool, findings: &mut Findings) -> N
                 }
             }
         } else if has_agent {
-            if files && !step.elected_only && step.phase <= Phase::Configure {
+            if files && !step.elected_only && !step.others_only && step.phase <= Phase::Configure {
                 native.take_what_fits(step, &repeated);
             }
         } else if !native.take(step)

@@ -1,7 +1,7 @@
 //! A load as an Ignition config.
 
 use bringup_diag::{Finding, Findings};
-use bringup_plan::Unit;
+use bringup_plan::{Action, Unit};
 use bringup_spec::Carrier;
 use serde_json::{Map, Value, json};
 
@@ -41,6 +41,14 @@ const SHAPES: [Shape; 4] = [
 
 /// The config of a load, within the platform's limit if that can be.
 pub(crate) fn render(load: &Load<'_>, findings: &mut Findings) -> Rendered {
+    let (_, limit) = budget_of(load.group.platform);
+    let rendered = within(load, limit, findings);
+    tell_size(load, &rendered, findings);
+    rendered
+}
+
+/// The config of a load, within `limit` if that can be.
+pub(crate) fn within(load: &Load<'_>, limit: usize, findings: &mut Findings) -> Rendered {
     for (index, part) in load.parts.iter().enumerate() {
         findings.push(
             Finding::warning(
@@ -51,7 +59,7 @@ pub(crate) fn render(load: &Load<'_>, findings: &mut Findings) -> Rendered {
             .hint("write it as a step, a file or a unit of the node group"),
         );
     }
-    let (platform, limit) = budget_of(load.group.platform);
+    let (platform, whole) = budget_of(load.group.platform);
     let can_fetch = is_fetchable(load);
     let mut best: Option<(Vec<u8>, Vec<PartSize>, Shape, Findings)> = None;
     for shape in SHAPES {
@@ -74,18 +82,16 @@ pub(crate) fn render(load: &Load<'_>, findings: &mut Findings) -> Rendered {
         }
         None => (Vec::new(), Vec::new(), false),
     };
-    let rendered = Rendered {
+    Rendered {
         carrier: Carrier::Ignition,
         file_name: "ignition.json".to_owned(),
-        budget: Some(Budget { platform, limit, used: bytes.len(), plain: bytes.len() }),
+        budget: Some(Budget { platform, limit: whole, used: bytes.len(), plain: bytes.len() }),
         bytes,
         parts,
         form: Form::Plain,
         plan_fetched: fetched,
         findings: Findings::new(),
-    };
-    tell_size(load, &rendered, findings);
-    rendered
+    }
 }
 
 fn config(load: &Load<'_>, shape: Shape, findings: &mut Findings) -> (Vec<u8>, Vec<PartSize>) {
@@ -269,10 +275,22 @@ fn units(load: &Load<'_>, native: &mut Native) -> Vec<Value> {
     let mut units: Vec<&Unit> =
         load.plan.units.iter().filter(|unit| load.has_agent() || !unit.name.starts_with("bringup")).collect();
     units.sort_by(|one, other| one.name.cmp(&other.name));
-    units.into_iter().map(|unit| unit_value(unit, native)).collect()
+    units
+        .into_iter()
+        .map(|unit| {
+            let started = !load.has_agent() && is_started(load, &unit.name);
+            unit_value(unit, unit.enabled.or(started.then_some(true)), native)
+        })
+        .collect()
 }
 
-fn unit_value(unit: &Unit, native: &mut Native) -> Value {
+/// Whether the plan sees to it that the unit runs: without an agent it must be enabled for that.
+fn is_started(load: &Load<'_>, name: &str) -> bool {
+    let starts = |action: &Action| matches!(action, Action::StartUnit { unit, .. } if unit == name);
+    load.plan.steps.iter().any(|step| starts(&step.action))
+}
+
+fn unit_value(unit: &Unit, enabled: Option<bool>, native: &mut Native) -> Value {
     let mut entry = Map::new();
     entry.insert("name".to_owned(), unit.name.clone().into());
     if unit.mask {
@@ -281,7 +299,7 @@ fn unit_value(unit: &Unit, native: &mut Native) -> Value {
     }
     let installs =
         unit.content.as_deref().is_none_or(|text| text.lines().any(|line| line.trim() == "[Install]"));
-    let mut enabled = unit.enabled;
+    let mut enabled = enabled;
     if unit.name == AGENT_UNIT {
         if installs {
             enabled = Some(true);

@@ -1,5 +1,9 @@
 //! A small plan and its document, as the compiler would make them.
-#![allow(dead_code, reason = "each test file uses its own share")]
+#![allow(
+    dead_code,
+    clippy::expect_used,
+    reason = "each test file uses its own share, and a sample that is wrong must fail"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +11,7 @@ use bringup_carry::{Load, ResolvedPart, resolve_parts};
 use bringup_plan::{Action, Content, FORMAT, LocalFiles, PlacedBy, Plan, PodLimit, Step, Unit};
 use bringup_spec::{Document, Fact, NodeNamePolicy, Phase, Role, Text};
 
-pub const AGENT_UNIT: &str = "\
+pub(crate) const AGENT_UNIT: &str = "\
 [Unit]
 Description=Bringup, up to the gate
 DefaultDependencies=no
@@ -23,7 +27,7 @@ WantedBy=multi-user.target
 ";
 
 /// A document with one node group; `extra` are further keys of the group, indented by six spaces.
-pub fn document(platform: &str, os: &str, extra: &str) -> Document {
+pub(crate) fn document(platform: &str, os: &str, extra: &str) -> Document {
     let text = format!(
         "apiVersion: bringup.dev/v1alpha1\nkind: Cluster\nmetadata:\n  name: demo\nspec:\n  kubernetes:\n    version: \"1.33\"\n  \
          api:\n    endpoint: https://api.example:6443\n  join:\n    method: eks-token\n  aws:\n    region: eu-west-1\n  \
@@ -35,7 +39,7 @@ pub fn document(platform: &str, os: &str, extra: &str) -> Document {
     read.documents.into_iter().next().expect("one document")
 }
 
-pub fn step(name: &str, phase: Phase, action: Action) -> Step {
+pub(crate) fn step(name: &str, phase: Phase, action: Action) -> Step {
     Step {
         name: name.to_owned(),
         phase,
@@ -47,7 +51,7 @@ pub fn step(name: &str, phase: Phase, action: Action) -> Step {
     }
 }
 
-pub fn file(path: &str, content: &str) -> Step {
+pub(crate) fn file(path: &str, content: &str) -> Step {
     let action = Action::WriteFile {
         path: path.to_owned(),
         mode: "0644".to_owned(),
@@ -57,7 +61,7 @@ pub fn file(path: &str, content: &str) -> Step {
     step(&format!("write {path}"), Phase::Configure, action)
 }
 
-pub fn unit(name: &str, content: Option<&str>, placed_by: PlacedBy) -> Unit {
+pub(crate) fn unit(name: &str, content: Option<&str>, placed_by: PlacedBy) -> Unit {
     Unit {
         name: name.to_owned(),
         content: content.map(str::to_owned),
@@ -70,7 +74,7 @@ pub fn unit(name: &str, content: Option<&str>, placed_by: PlacedBy) -> Unit {
 }
 
 /// A plan that has something of everything that carriers treat differently.
-pub fn plan(document: &Document) -> Plan {
+pub(crate) fn plan(document: &Document) -> Plan {
     let group = document.cluster.spec.node_groups.first().expect("a node group");
     let kubelet = Unit {
         enabled: Some(false),
@@ -128,14 +132,14 @@ pub fn plan(document: &Document) -> Plan {
 }
 
 /// The operator's parts of the only group.
-pub fn parts(document: &Document) -> Vec<ResolvedPart> {
+pub(crate) fn parts(document: &Document) -> Vec<ResolvedPart> {
     let (path, group) = document.groups().next().expect("a node group");
     let (parts, findings) = resolve_parts(document, &path, group, &LocalFiles::default());
     assert!(findings.is_empty(), "{findings:?}");
     parts
 }
 
-pub fn load<'input>(
+pub(crate) fn load<'input>(
     document: &'input Document,
     plan: &'input Plan,
     parts: &'input [ResolvedPart],
