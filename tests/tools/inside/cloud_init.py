@@ -83,11 +83,16 @@ def files(overlay):
     return {path: file for path, file in overlay.written().items() if not STATE.match(path)}
 
 
-def applied(root, user_data, mode):
-    overlay = sandbox.Overlay(root, mode)
+def prepared(root, user_data, name):
+    overlay = sandbox.Overlay(root, name)
     layer(overlay)
     seed(overlay, user_data)
     overlay.mount()
+    return overlay
+
+
+def applied(root, user_data, mode):
+    overlay = prepared(root, user_data, mode)
     trouble = []
     for stage in STAGES:
         done = overlay.chroot(["python3", "/usr/lib/oracle/stage.py", f"--{mode}", *stage], deadline=120)
@@ -122,4 +127,5 @@ def main():
     json.dump(result, sys.stdout)
 
 
-main()
+if __name__ == "__main__":
+    main()
