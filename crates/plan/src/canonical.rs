@@ -1,6 +1,7 @@
 //! The bytes of a plan.
 
 mod json;
+mod key;
 
 use sha2::{Digest as _, Sha256};
 

@@ -11,9 +11,9 @@ use crate::flavour::ARGUMENTS_VARIABLE;
 use crate::kubelet::{config, credential_provider, flags, unit};
 use crate::steps::{plain, write_file};
 use crate::{
-    Action, Compiled, Content, FORMAT, LocalFiles, Plan, PodLimit, Step, checks, codes, files, flavour_files,
-    join, kernel, kubeadm, labels, operator, order, runtime, signals, software, stages, template, trust,
-    units,
+    Action, Compiled, Content, FORMAT, LocalFiles, Plan, PodLimit, Step, codes, files, flavour_files,
+    group_checks, join, kernel, kubeadm, labels, operator, order, runtime, signals, software, stages,
+    template, trust, units,
 };
 
 /// Compiles the plan of a node group. Findings about the document as a whole are in [`crate::check_document`].
@@ -31,7 +31,7 @@ pub fn compile(document: &Document, group_index: usize, local: &LocalFiles) -> C
 
 fn plan(context: &mut Context<'_>) -> Plan {
     let decisions = Decisions::new(context);
-    checks::check_group(context, &decisions);
+    group_checks::check_group(context, &decisions);
     labels::check_labels(context);
     labels::check_taints(context);
     kubeadm::check(context, &decisions);
@@ -80,7 +80,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
         order: context.spec.order.iter().chain(&group.order).cloned().collect(),
     };
     plan.facts = facts(&plan);
-    checks::check_facts(context, &plan.facts);
+    group_checks::check_facts(context, &plan.facts);
     plan
 }
 

@@ -16,6 +16,7 @@ mod decisions;
 mod files;
 mod flavour;
 mod flavour_files;
+mod group_checks;
 mod join;
 mod kernel;
 mod kubeadm;

@@ -12,5 +12,6 @@ mod join;
 mod kubelet;
 mod order;
 mod plan;
+mod properties;
 mod runtime;
 mod support;

@@ -8,7 +8,8 @@ use bringup_spec::{Document, Text};
 pub(crate) const AUTHORITY: &str =
     "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJrVENCKzZBREFnRUNBZ0VCCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K";
 
-fn indented(text: &str, by: usize) -> String {
+/// Text further to the right.
+pub(crate) fn indented(text: &str, by: usize) -> String {
     let mut indented = String::new();
     for line in text.lines() {
         indented.extend([" ".repeat(by).as_str(), line, "\n"]);
