@@ -177,6 +177,10 @@ impl Project {
         let mut views = Vec::new();
         let asked = carriers.map_or_else(|| carriers_of(group), <[Carrier]>::to_vec);
         let distinct: BTreeSet<Carrier> = asked.into_iter().collect();
+        let template = [Carrier::CloudFormation, Carrier::CloudFormationJson];
+        if carriers.is_none() && !template.iter().any(|carrier| distinct.contains(carrier)) {
+            findings.append(bringup_cloudformation::unused(document, &load.group_path, group));
+        }
         let mut over_budget = false;
         for carrier in distinct {
             let rendered = load.render(carrier);
