@@ -13,8 +13,8 @@ use crate::codes;
 use crate::fetch::{Wanted, stub_files, wanted_agent, wanted_plan};
 use crate::load::Load;
 use crate::placed::{
-    AGENT_UNIT, KUBELET_UNIT, PLAN_PATH, PlacedFile, carried_units, known_bytes, mode_bits, unit_files,
-    unit_path, whole_lines,
+    AGENT_UNIT, KUBELET_UNIT, PLAN_PATH, PlacedFile, carried_units, is_certain_owner, known_bytes, mode_bits,
+    unit_files, unit_path, whole_lines,
 };
 use crate::shell::{delimiter, read_word, word};
 
@@ -23,7 +23,7 @@ const MARK: &str = "# bringup: first stage 1";
 
 /// `place` makes a file whole or not at all: a boot that is cut short leaves the old one.
 const PLACE: &str = r#"place() { # mode, path, owner; content on standard input
-    mkdir -p "${2%/*}"
+    mkdir -p "${2%/*}/"
     (umask 077 && cat >"$2.new")
     chmod "$1" "$2.new"
     if [ $# -gt 2 ]; then chown "$3" "$2.new"; fi
@@ -97,6 +97,11 @@ impl FirstStage {
     fn without_agent(&mut self, load: &Load<'_>, findings: &mut Findings) {
         for step in &load.plan.steps {
             match &step.action {
+                Action::WriteFile { owner, .. } | Action::MakeDirectory { owner, .. }
+                    if !is_certain_owner(owner) =>
+                {
+                    findings.push(agent_needed(load, &step.name, "its owner may not be there yet"));
+                }
                 Action::WriteFile { path, mode, owner, content } => match known_bytes(content) {
                     Some(content) => self.files.push(PlacedFile {
                         path: path.clone(),

@@ -24,7 +24,9 @@ fn codes(inspection: &Inspection) -> Vec<&str> {
 #[test]
 fn our_first_stage_shows_the_files_that_it_places() {
     let document = sample::document("aws", "ubuntu", "");
-    let (plan, parts) = (sample::plan(&document), sample::parts(&document));
+    let (mut plan, parts) = (sample::plan(&document), sample::parts(&document));
+    // One that the script itself enables.
+    plan.units[1].enabled = Some(true);
     let load = sample::load(&document, &plan, &parts);
     let expected = [
         "/etc/bringup/plan.json",
@@ -43,6 +45,8 @@ fn our_first_stage_shows_the_files_that_it_places() {
         let stages: Vec<&str> = inspection.steps.iter().map(|step| step.stage).collect();
         assert_eq!(stages, [stage]);
         assert_eq!(inspection.plan.as_ref(), Some(&plan));
+        let units = json!([{"name": "bringup-gate.target", "enabled": true}, {"name": "bringup.service", "enabled": false}]);
+        assert_eq!(inspection.to_json()["units"], units);
         let record = &inspection.to_json()["files"][0];
         let digest = plan.digest();
         let size = plan.to_json().len();
@@ -173,6 +177,10 @@ fn bombs_are_refused_with_a_word() {
     assert!(codes(&inspect("nest", &nest)).contains(&"part/too-deep"));
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     assert_eq!(inspect("deep", deep.as_bytes()).files.len(), 0);
+    // Many texts that each expand to much: an alias bomb in every string.
+    let aliases = "a: &a [x,x,x,x,x,x,x,x,x]\\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d]\\n";
+    let texts = format!("[{}]", vec![format!("\"{aliases}\""); 2000].join(","));
+    assert_eq!(read_plan(texts.as_bytes()), None);
     let mut config = r#"{"ignition":{"version":"3.3.0"}}"#.to_owned();
     for _ in 0..12 {
         config = json!({"ignition": {"version": "3.3.0", "config": {"merge": [

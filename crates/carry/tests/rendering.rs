@@ -246,14 +246,45 @@ fn without_an_agent_static_files_are_carried_and_the_rest_is_an_error() {
         hook: None,
     };
     plan.steps.push(sample::step("mine", Phase::PostInstall, run));
+    let owned = Action::MakeDirectory {
+        path: "/srv/data".to_owned(),
+        mode: "0755".to_owned(),
+        owner: "postgres:postgres".to_owned(),
+    };
+    plan.steps.push(sample::step("theirs", Phase::Configure, owned));
     for carrier in [Carrier::CloudInit, Carrier::Multipart, Carrier::Ignition, Carrier::Bundle] {
         let rendered = sample::load(&document, &plan, &parts).render(carrier);
         let told: Vec<&str> = rendered.findings.iter().map(|finding| finding.message.as_str()).collect();
-        assert_eq!(told.len(), 2, "{carrier}: {told:?}");
+        assert_eq!(told.len(), 3, "{carrier}: {told:?}");
+        assert!(told.iter().any(|message| message.contains("`theirs`")));
         assert!(told.iter().any(|message| message.contains("`mine`")));
         assert!(told.iter().any(|message| message.contains("`write zone`")));
         assert_eq!(read_plan(&rendered.bytes), None, "{carrier}");
     }
+}
+
+#[test]
+fn the_order_of_keys_in_the_document_does_not_matter() {
+    let digest = "a5".repeat(32);
+    let one = format!(
+        "      agent:\n        from: fetch\n        downloads:\n          x86_64: {{urls: [https://a.example/x, https://b.example/x], sha256: {digest}}}\n          aarch64: {{urls: [https://a.example/y], sha256: {digest}}}\n      instanceTypes: [m5.large]\n      labels: {{a: b, c: d}}\n"
+    );
+    let other = format!(
+        "      labels: {{c: d, a: b}}\n      instanceTypes: [m5.large]\n      agent:\n        downloads:\n          aarch64: {{sha256: {digest}, urls: [https://a.example/y]}}\n          x86_64: {{sha256: {digest}, urls: [https://a.example/x, https://b.example/x]}}\n        from: fetch\n"
+    );
+    let rendered = |extra: &str| -> Vec<Vec<u8>> {
+        let document = sample::document("aws", "ubuntu", extra);
+        let (plan, parts) = (sample::plan(&document), sample::parts(&document));
+        let load = sample::load(&document, &plan, &parts);
+        Carrier::ALL.iter().map(|carrier| load.render(*carrier).bytes).collect()
+    };
+    let first = rendered(&one);
+    assert_eq!(first, rendered(&other));
+    // The order of mirrors does: they are tried in turn.
+    assert_ne!(
+        first,
+        rendered(&one.replace("a.example/x, https://b.example/x", "b.example/x, https://a.example/x"))
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::{SPECIAL_BITS, VOLATILE};
 use crate::codes;
 use crate::first_stage::{agent_needed, modules_file, sysctls_file, why_agent};
 use crate::load::Load;
-use crate::placed::{PlacedFile, known_bytes, mode_bits};
+use crate::placed::{PlacedFile, is_certain_owner, known_bytes, mode_bits};
 
 /// A directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,12 +97,12 @@ impl Native {
     /// Takes a step; `false` if it cannot be done here.
     fn take(&mut self, step: &Step) -> bool {
         match &step.action {
-            Action::WriteFile { path, mode, owner, content } if is_certain(owner) => {
+            Action::WriteFile { path, mode, owner, content } if is_certain_owner(owner) => {
                 let Some(content) = known_bytes(content) else { return false };
                 let (path, mode, owner) = (path.clone(), mode_bits(mode, 0o644), owner.clone());
                 self.files.push(PlacedFile { path, mode, owner, content });
             }
-            Action::MakeDirectory { path, mode, owner } if is_certain(owner) => {
+            Action::MakeDirectory { path, mode, owner } if is_certain_owner(owner) => {
                 let (path, mode, owner) = (path.clone(), mode_bits(mode, 0o755), owner.clone());
                 self.directories.push(Directory { path, mode, owner });
             }
@@ -144,11 +144,4 @@ impl Native {
             false
         });
     }
-}
-
-/// Whether Ignition knows the owner before the first boot: a name that the image lacks would stop the boot.
-fn is_certain(owner: &str) -> bool {
-    let known =
-        |name: &str| name == "root" || (!name.is_empty() && name.bytes().all(|digit| digit.is_ascii_digit()));
-    owner.split_once(':').is_some_and(|(user, group)| known(user) && known(group))
 }

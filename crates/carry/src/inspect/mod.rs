@@ -210,7 +210,12 @@ fn of_template(
 /// The files that one of our first stages places, with the units among them.
 fn first_stage(inspection: &mut Inspection, script: &str, placed: Vec<PlacedFile>) {
     let files: Vec<FileRecord> = placed.into_iter().map(FileRecord::from).collect();
-    let enabled = |name: &str| script.lines().any(|line| line == format!("systemctl enable {name}"));
-    inspection.units.extend(units_among(&files, enabled));
+    let enabled = |name: &str| script.lines().any(|line| line.trim() == format!("systemctl enable {name}"));
+    for unit in units_among(&files, enabled) {
+        // Its commands may have told of the unit already.
+        if !inspection.units.iter().any(|known| known.name == unit.name) {
+            inspection.units.push(unit);
+        }
+    }
     inspection.files.extend(files);
 }
