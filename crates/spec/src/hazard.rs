@@ -34,7 +34,10 @@ pub(crate) fn report(node: &Node, reader: &mut Reader) {
                 if entry.key == "environment" {
                     report_environment(&entry.value, reader);
                 }
-                report(&entry.value, reader);
+                // A certificate that holds a key is refused by its own decoder, which knows better what to write.
+                if !matches!(entry.key.as_str(), "certificate" | "certificateAuthority") {
+                    report(&entry.value, reader);
+                }
             }
         }
     }

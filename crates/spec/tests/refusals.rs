@@ -235,6 +235,13 @@ fn a_private_key_in_the_clear_is_a_warning() {
 }
 
 #[test]
+fn a_private_key_for_a_certificate_is_refused_once() {
+    let authority = "  api:\n    endpoint: https://x\n    certificateAuthority: |\n      -----BEGIN PRIVATE KEY-----\n      MIIE\n      -----END PRIVATE KEY-----\n";
+    let (line, column, message, _) = only(&format!("{HEAD}{authority}"));
+    assert_eq!((line, column, message.as_str()), (16, 7, "this holds a private key"));
+}
+
+#[test]
 fn a_secret_in_the_environment_is_a_warning() {
     let text = format!(
         "{HEAD}      kubelet:\n        environment:\n          HTTP_TOKEN: abc\n          TOKEN_FILE: /run/x\n"
