@@ -42,7 +42,7 @@ pub(crate) fn summary(groups: &[GroupView], paint: Paint) -> String {
         }
     }
     if groups.len() > MOST_GROUPS {
-        let _ = writeln!(text, "  and {} more", counted(groups.len() - MOST_GROUPS, "node group"));
+        let _ = writeln!(text, "  and {} more node groups", grouped(groups.len() - MOST_GROUPS));
     }
     text
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bringup_diag::{Findings, Severity};
 use bringup_plan::{Action, Origin, Plan, Provenance, Step};
-use bringup_spec::{Document, NodeGroup, Phase};
+use bringup_spec::{Document, NodeGroup, Phase, SignalKind, SwapPolicy};
 
 /// One node group after a build.
 #[derive(Debug)]
@@ -186,10 +186,16 @@ pub(crate) fn summary_of(action: &Action) -> String {
         }
         Action::LoadModules { modules } => format!("load {}", modules.join(", ")),
         Action::SetSysctls { settings } => {
-            format!("set {}", settings.keys().cloned().collect::<Vec<_>>().join(", "))
+            let mut names: Vec<String> = settings.keys().take(2).cloned().collect();
+            if settings.len() > 2 {
+                names.push(format!("{} more", settings.len() - 2));
+            }
+            format!("set {}", names.join(", "))
         }
         Action::SetKernelArguments { arguments } => format!("kernel arguments {}", arguments.join(" ")),
-        Action::SetSwap { policy, .. } => format!("swap: {policy}"),
+        Action::SetSwap { policy: SwapPolicy::Off, .. } => "turn swap off".to_owned(),
+        Action::SetSwap { policy: SwapPolicy::Keep, .. } => "leave swap as it is".to_owned(),
+        Action::SetSwap { policy: SwapPolicy::File, .. } => "make a swap file".to_owned(),
         Action::UpdateOs { .. } => "update the operating system".to_owned(),
         Action::Reboot { always: true } => "reboot".to_owned(),
         Action::Reboot { always: false } => "reboot if something needs it".to_owned(),
@@ -202,7 +208,12 @@ pub(crate) fn summary_of(action: &Action) -> String {
         Action::OpenGate { .. } => "open the gate: kubelet may start".to_owned(),
         Action::StartKubelet { .. } => "start kubelet and see it healthy".to_owned(),
         Action::AwaitRegistration { .. } => "wait for the node object".to_owned(),
-        Action::Signal { kind, .. } => format!("signal: {kind}"),
+        Action::Signal { kind: SignalKind::CloudFormation, .. } => "tell the stack how it ended".to_owned(),
+        Action::Signal { kind: SignalKind::LifecycleAction, .. } => {
+            "complete the life-cycle action".to_owned()
+        }
+        Action::Signal { kind: SignalKind::Http, .. } => "post how it ended".to_owned(),
+        Action::Signal { kind: SignalKind::File, .. } => "write how it ended to a file".to_owned(),
         Action::Report => "write done.json or failed.json".to_owned(),
     }
 }

@@ -31,7 +31,7 @@ fn section(page: &mut String, command: &Command) {
         let _ = writeln!(page, "{about}.\n");
     }
     let usage = command.clone().render_usage().to_string();
-    let _ = writeln!(page, "```\n{}\n```\n", usage.trim_start_matches("Usage: "));
+    let _ = writeln!(page, "```text\n{}\n```\n", usage.trim_start_matches("Usage: "));
     let rows: Vec<(String, String)> = command
         .get_arguments()
         .filter(|argument| {

@@ -92,7 +92,9 @@ fn about(text: &str) -> String {
 }
 
 fn is_meant(origin: &OriginView, subject: &str) -> bool {
-    origin.subject.contains(subject) || origin.path.as_deref().is_some_and(|path| path.contains(subject))
+    let wanted = subject.to_lowercase();
+    let has = |text: &str| text.to_lowercase().contains(&wanted);
+    has(&origin.subject) || origin.path.as_deref().is_some_and(has)
 }
 
 fn meant<'a>(group: &'a GroupView, subject: Option<&'a str>) -> impl Iterator<Item = &'a OriginView> {

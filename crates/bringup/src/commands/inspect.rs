@@ -8,7 +8,7 @@ use bringup_diag::{Sources, masked_line};
 use crate::arguments::{Form, Inspect};
 use crate::outcome::{Stop, Verdict};
 use crate::terminal::Paint;
-use crate::view::{counted, grouped, summary_of};
+use crate::view::{grouped, summary_of};
 use crate::{Terminal, files};
 
 /// So many lines of one command are shown.
@@ -169,7 +169,7 @@ fn command(text: &mut String, number: usize, stage: &str, run: &str, paint: Pain
         }
     }
     if lines.len() > MOST_LINES {
-        let more = format!("and {} more", counted(lines.len() - MOST_LINES, "line"));
+        let more = format!("and {} more lines", grouped(lines.len() - MOST_LINES));
         let _ = writeln!(text, "  {:>3}  {:<10}  {}", "", "", paint.faint(&more));
     }
 }

@@ -165,7 +165,7 @@ fn index(html: &mut String, groups: &[GroupView], detailed: &BTreeSet<usize>) {
         return;
     }
     html.push_str(
-        "<h2>Overview</h2>\n<div class=\"scroll\"><table><tr><th>cluster</th><th>node group</th><th>system</th><th>role</th><th class=\"number\">steps</th><th>carriers</th><th class=\"number\">errors</th><th class=\"number\">warnings</th></tr>\n",
+        "<h2>Overview</h2>\n<div class=\"scroll long\"><table><tr><th>cluster</th><th>node group</th><th>system</th><th>role</th><th class=\"number\">steps</th><th>carriers</th><th class=\"number\">errors</th><th class=\"number\">warnings</th></tr>\n",
     );
     for (index, group) in groups.iter().enumerate() {
         let plan = &group.plan;
