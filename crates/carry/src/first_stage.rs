@@ -310,3 +310,31 @@ pub(crate) fn agent_needed(load: &Load<'_>, step: &str, why: &str) -> Finding {
         .at(load.place("agent"))
         .hint("write `agent: image` or `agent: fetch`, or leave the step out")
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{FirstStage, read_files};
+    use crate::placed::PlacedFile;
+
+    fn files() -> impl Strategy<Value = Vec<PlacedFile>> {
+        let content = prop_oneof![
+            proptest::collection::vec(any::<u8>(), 0..60),
+            "([a-z$`'\"\\\\é ]{0,12}\n|BRINGUP_END\n|BRINGUP_END_1\n|place 0644 /x <<'E'\n){0,6}"
+                .prop_map(String::into_bytes),
+        ];
+        let owner = prop_oneof![Just("root:root".to_owned()), Just("0:500".to_owned())];
+        let file = ("/[a-z' \\\\é./-]{1,20}", 0_u32..0o10000, owner, content)
+            .prop_map(|(path, mode, owner, content)| PlacedFile { path, mode, owner, content });
+        proptest::collection::vec(file, 0..5)
+    }
+
+    proptest! {
+        #[test]
+        fn what_a_first_stage_places_is_read_back(files in files()) {
+            let stage = FirstStage { files: files.clone(), has_agent: true, ..FirstStage::default() };
+            prop_assert_eq!(read_files(&stage.script()), Some(files));
+        }
+    }
+}
