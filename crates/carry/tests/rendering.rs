@@ -119,6 +119,7 @@ fn cloud_configs_merge_as_cloud_init_merges_them_and_ours_is_added() {
     // As PyYAML reads `0600` and `yes` in the part.
     assert!(text(&rendered.bytes).contains("permissions: 384\n  content: true"), "{}", text(&rendered.bytes));
     assert!(text(&rendered.bytes).contains("runcmd:\n- echo two\n"));
+    assert_eq!(text(&rendered.bytes).matches("runcmd:").count(), 1);
     assert!(rendered.findings.is_empty(), "{:?}", rendered.findings);
 }
 
@@ -395,4 +396,96 @@ fn templates_hold_the_plan_whatever_form_the_user_data_must_have() {
             assert_eq!(text(&rendered.bytes).contains("${AWS::StackName}"), !extra.is_empty());
         }
     }
+}
+
+#[test]
+fn a_node_config_says_what_nodeadm_reads_and_what_it_cannot_do_is_told() {
+    let extra = "
+      nodeName: instance-id
+      labels: {tier: web, zone: \"@{zone}\"}
+      taints: [{key: gpu, value: \"yes\", effect: NoSchedule}]
+      maxPods: 58
+      kubelet:
+        config: {imageGCHighThresholdPercent: 70}
+        flags: {v: \"4\"}
+      runtime: {config: \"version = 3\"}
+      sysctls: {vm.swappiness: 0}
+      parts:
+        - {name: before.sh, type: text/x-shellscript, content: \"#!/bin/sh\"}
+";
+    let document = sample::document("aws", "amazon-linux-2023", extra);
+    let parts = sample::parts(&document);
+    let mut plan = sample::plan(&document);
+    plan.node_name = bringup_spec::NodeNamePolicy::InstanceId;
+    plan.environment.insert("https_proxy".to_owned(), "http://proxy:3128".to_owned());
+    let rendered = sample::load(&document, &plan, &parts).render(Carrier::NodeConfig);
+    assert_eq!(rendered.file_name, "nodeconfig.mime");
+    let message = bringup_cloudinit::mime::read(&text(&rendered.bytes)).unwrap();
+    let parts: Vec<_> = message.walk().into_iter().skip(1).collect();
+    let names: Vec<_> = parts.iter().filter_map(|part| part.headers.filename()).collect();
+    assert_eq!(names, ["000-before.sh", "010-nodeconfig.yaml"]);
+    assert_eq!(parts[1].headers.get("Content-Type"), Some("application/node.eks.aws"));
+    // The shape is that of node.eks.aws/v1alpha1.
+    let expected = "\
+apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  cluster:
+    name: demo
+    apiServerEndpoint: https://api.example:6443
+    cidr: 10.100.0.0/16
+  kubelet:
+    config:
+      maxPods: 58
+      registerWithTaints:
+      - key: gpu
+        value: \"yes\"
+        effect: NoSchedule
+      imageGCHighThresholdPercent: 70
+    flags:
+    - \"--node-labels=tier=web\"
+    - \"--v=4\"
+  containerd:
+    config: version = 3
+  instance:
+    environment:
+      default:
+        https_proxy: http://proxy:3128
+  featureGates:
+    InstanceIdNodeName: true
+";
+    assert_eq!(text(&parts[1].payload().unwrap().bytes), expected);
+    let told: Vec<(&str, &str)> =
+        rendered.findings.iter().map(|finding| (finding.code.name, finding.message.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (
+                "nodeconfig/missing",
+                "a NodeConfig needs `certificateAuthority`, and the document does not say it"
+            ),
+            (
+                "nodeconfig/not-carried",
+                "nodeadm cannot carry `labels`: the value of label `zone` is known only on the node"
+            ),
+            ("nodeconfig/not-carried", "nodeadm cannot carry `sysctls`: it sets no sysctls of others"),
+        ]
+    );
+}
+
+#[test]
+fn what_is_published_is_named_by_its_content() {
+    let document = sample::document("aws", "ubuntu", "");
+    let plan = sample::plan(&document);
+    let agents = std::collections::BTreeMap::from([(bringup_spec::Architecture::X86_64, b"agent".to_vec())]);
+    let published = bringup_carry::publish_layout([&plan, &plan], &agents, Some("https://m.example/b/"));
+    let listed: Vec<(&str, Option<&str>)> =
+        published.iter().map(|file| (file.path.as_str(), file.url.as_deref())).collect();
+    // `printf agent | sha256sum`
+    let agent = "agent/d4f0bc5a29de06b510f9aa428f1eedba926012b591fef7a518e776a7c9bd1824/bringup-node-x86_64";
+    let plan_path = format!("plan/{}.json", plan.digest());
+    let urls = [format!("https://m.example/b/{agent}"), format!("https://m.example/b/{plan_path}")];
+    assert_eq!(listed, [(agent, Some(urls[0].as_str())), (plan_path.as_str(), Some(urls[1].as_str()))]);
+    assert_eq!(published[1].bytes, plan.to_json().into_bytes());
+    assert_eq!(published[1].about, "plan demo/workers");
 }
