@@ -66,7 +66,7 @@ record! {
         "name" => name: String,
         /// The unit file; leave it out to add drop-ins to a unit that is there.
         "content" => content: Option<String>,
-        /// Whether it starts at boot; needs an [Install] section.
+        /// Whether it starts at boot; needs an `[Install]` section.
         "enabled" => enabled: Option<bool>,
         /// Whether it must never start.
         "mask" => mask: bool = false,
