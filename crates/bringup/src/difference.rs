@@ -25,6 +25,9 @@ pub(crate) struct Difference {
     /// Steps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) steps: Vec<Change>,
+    /// Templates, without the user-data in them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) templates: Vec<Change>,
 }
 
 /// One thing that differs.
@@ -79,20 +82,30 @@ impl Difference {
             ),
             units: changes(&old.units, &new.units, |unit| unit.state.clone(), |unit| Some(&unit.text)),
             steps: step_changes(&old.steps, &new.steps),
+            templates: match (&old.templates, &new.templates) {
+                (Some(old), Some(new)) => changes(old, new, |_| String::new(), |text| Some(text)),
+                _ => Vec::new(),
+            },
         }
     }
 
     /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
-        self.values.is_empty() && self.files.is_empty() && self.units.is_empty() && self.steps.is_empty()
+        [&self.values, &self.files, &self.units, &self.steps, &self.templates]
+            .iter()
+            .all(|changes| changes.is_empty())
     }
 
     /// For people.
     pub(crate) fn to_text(&self, paint: Paint) -> String {
         let mut text = String::new();
-        for (title, changes) in
-            [("values", &self.values), ("steps", &self.steps), ("units", &self.units), ("files", &self.files)]
-        {
+        for (title, changes) in [
+            ("values", &self.values),
+            ("steps", &self.steps),
+            ("units", &self.units),
+            ("files", &self.files),
+            ("launched by", &self.templates),
+        ] {
             if changes.is_empty() {
                 continue;
             }
@@ -234,6 +247,17 @@ fn pretty(text: &str) -> String {
         .map_or_else(|_| text.to_owned(), |value| format!("{value:#}"))
 }
 
+/// A line that a terminal can show; JSON has it whole.
+fn shortened(line: &str) -> String {
+    const LONGEST: usize = 240;
+    if line.chars().count() <= LONGEST {
+        return line.to_owned();
+    }
+    let mut cut: String = line.chars().take(LONGEST).collect();
+    cut.push('…');
+    cut
+}
+
 fn write_change(text: &mut String, change: &Change, paint: Paint) {
     let (sign, name) = match change.kind {
         Kind::Added => ("+", paint.good(&change.name)),
@@ -248,11 +272,12 @@ fn write_change(text: &mut String, change: &Change, paint: Paint) {
     };
     let _ = writeln!(text, "    {sign} {name}{what}");
     for line in change.diff.iter().flat_map(|diff| diff.lines()) {
+        let cut = shortened(line);
         let line = match line.chars().next() {
-            Some('+') => paint.good(line),
-            Some('-') => paint.error(line),
-            Some('@') => paint.frame(line),
-            _ => line.to_owned(),
+            Some('+') => paint.good(&cut),
+            Some('-') => paint.error(&cut),
+            Some('@') => paint.frame(&cut),
+            _ => cut,
         };
         let _ = writeln!(text, "        {line}");
     }

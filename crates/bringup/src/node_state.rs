@@ -18,6 +18,9 @@ pub(crate) struct NodeState {
     pub(crate) units: BTreeMap<String, UnitState>,
     /// What is done, in order.
     pub(crate) steps: Vec<StepState>,
+    /// How the machine is launched: templates by name, without the user-data, which the rest is about. Nothing if the input
+    /// does not tell.
+    pub(crate) templates: Option<BTreeMap<String, String>>,
 }
 
 /// A file.
@@ -111,6 +114,16 @@ impl From<&Inspection> for NodeState {
 }
 
 impl NodeState {
+    /// The same state, with the templates among these files.
+    #[must_use]
+    pub(crate) fn with_templates<'a>(mut self, files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Self {
+        let templates = files.into_iter().filter(|(name, _)| name.starts_with("template."));
+        let texts = templates
+            .map(|(name, bytes)| (name.to_owned(), without_user_data(&String::from_utf8_lossy(bytes))));
+        self.templates = Some(texts.collect());
+        self
+    }
+
     fn add_unit(&mut self, unit: &Unit) {
         let state = match (unit.mask, unit.enabled) {
             (true, _) => "masked",
@@ -156,6 +169,30 @@ impl NodeState {
         };
         self.files.insert(path, state);
     }
+}
+
+/// A template with its user-data left out. Both of our forms indent what belongs to a key deeper than the key.
+fn without_user_data(template: &str) -> String {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut kept = String::with_capacity(template.len());
+    let mut skipping: Option<usize> = None;
+    for line in template.lines() {
+        if let Some(depth) = skipping {
+            if indent(line) > depth || line.trim().is_empty() {
+                continue;
+            }
+            skipping = None;
+        }
+        if line.trim_start().trim_start_matches('"').starts_with("UserData") {
+            skipping = Some(indent(line));
+            kept.push_str(line.split(':').next().unwrap_or_default());
+            kept.push_str(":\n");
+            continue;
+        }
+        kept.push_str(line);
+        kept.push('\n');
+    }
+    kept
 }
 
 /// The text of a file, or where it comes from.
@@ -257,4 +294,18 @@ fn values(plan: &Plan) -> BTreeMap<String, String> {
         values.insert("bootstrap".to_owned(), serde_json::to_string(election).unwrap_or_default());
     }
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_user_data;
+
+    #[test]
+    fn a_template_is_compared_without_its_user_data() {
+        let template = "a:\n  UserData:\n    Fn::Base64: |\n      #!/bin/sh\n\n      echo\n  Volume: 40\n";
+        assert_eq!(without_user_data(template), "a:\n  UserData:\n  Volume: 40\n");
+        assert_eq!(without_user_data("UserData: I2Ns\nKey: x\n"), "UserData:\nKey: x\n");
+        let template = "{\n \"UserData\": {\n  \"x\": 1\n },\n \"Volume\": 40\n}\n";
+        assert_eq!(without_user_data(template), "{\n \"UserData\":\n },\n \"Volume\": 40\n}\n");
+    }
 }

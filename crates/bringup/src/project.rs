@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bringup_carry::{Load, Rendered, carriers_of, resolve_parts};
 use bringup_diag::{Findings, Sources, closest};
-use bringup_plan::{Compiled, LocalEntry, LocalFiles, sha256_hex};
+use bringup_plan::{LocalEntry, LocalFiles, sha256_hex};
 use bringup_spec::{Carrier, Document, NodeGroup};
 
 use crate::arguments::Selection;
@@ -138,12 +138,6 @@ impl Project {
     pub(crate) fn group(&self, key: GroupKey) -> Option<(&Document, &NodeGroup)> {
         let document = self.documents.get(key.document)?;
         Some((document, document.cluster.spec.node_groups.get(key.group)?))
-    }
-
-    /// Compiles one group.
-    pub(crate) fn compiled(&self, key: GroupKey) -> Option<Compiled> {
-        let (document, _) = self.group(key)?;
-        Some(bringup_plan::compile(document, key.group, self.local.get(key.document)?))
     }
 
     /// Compiles one group and renders `carriers` or, without them, what it asks for.

@@ -8,6 +8,7 @@ use bringup_diag::{Findings, Severity, to_json, to_sarif};
 use serde_json::{Value, json};
 
 use crate::arguments::{Build, ReportForm};
+use crate::commands::render;
 use crate::outcome::{Stop, Verdict};
 use crate::project::{Built, Project};
 use crate::summary::summary;
@@ -49,7 +50,7 @@ fn build(arguments: &Build, project: &Project, terminal: &Terminal) -> Result<Ou
     }
     progress.finish_and_clear();
     let findings = findings.sorted();
-    if is_wrong(&findings) {
+    if render::verdict(&findings) == Verdict::Wrong {
         let groups = built.into_iter().filter_map(|group| group.view).collect();
         return Ok(Outcome { groups, findings, over_budget, written: None });
     }
@@ -79,13 +80,6 @@ fn write(directory: &Path, built: Vec<Built>, terminal: &Terminal) -> Result<(Ve
 
 fn group_directory(directory: &Path, view: &GroupView) -> PathBuf {
     directory.join(&view.plan.cluster).join(&view.plan.group)
-}
-
-/// Whether the input does not compile. A carrier over its budget is an answer, not a wrong input.
-fn is_wrong(findings: &Findings) -> bool {
-    findings.iter().any(|finding| {
-        finding.severity == Severity::Error && finding.code != bringup_carry::codes::OVER_BUDGET
-    })
 }
 
 fn verdict(outcome: &Outcome, strict: bool) -> Verdict {

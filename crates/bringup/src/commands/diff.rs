@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Diff, Form, Selection};
 use crate::commands::publish::plans_in;
+use crate::commands::render;
 use crate::difference::Difference;
 use crate::node_state::NodeState;
 use crate::outcome::{Stop, Verdict};
@@ -86,8 +87,7 @@ fn pair_single(old: &mut Side, new: &mut Side) {
 /// What an input makes of its nodes; `None` if it does not compile, which has been told.
 fn side(path: &Path, selection: &Selection, terminal: &mut Terminal) -> Result<Option<Side>, Stop> {
     if files::is_directory(path) {
-        let plans = plans_in(path)?;
-        return Ok(Some(plans.iter().map(|(name, plan)| (name.clone(), NodeState::from(plan))).collect()));
+        return directory_side(path).map(Some);
     }
     let bytes = files::input(path)?;
     if let Ok(plan) = Plan::from_json(&bytes) {
@@ -103,18 +103,35 @@ fn side(path: &Path, selection: &Selection, terminal: &mut Terminal) -> Result<O
     carrier_side(path, &bytes)
 }
 
+/// What a directory of `build` holds.
+fn directory_side(path: &Path) -> Result<Side, Stop> {
+    let mut side = Side::new();
+    for (name, plan) in plans_in(path)? {
+        let folder = path.join(&name);
+        let mut templates = Vec::new();
+        for file in files::listing(&folder)?.into_iter().filter(|file| file.starts_with("template.")) {
+            let bytes = files::input(&folder.join(&file))?;
+            templates.push((file, bytes));
+        }
+        let templates = templates.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+        side.insert(name, NodeState::from(&plan).with_templates(templates));
+    }
+    Ok(side)
+}
+
 fn document_side(path: &Path, selection: &Selection, terminal: &mut Terminal) -> Result<Option<Side>, Stop> {
     let project = Project::load(&[path.to_owned()], selection)?;
     let mut findings = project.findings.clone();
     let mut side = Side::new();
     for key in project.selected(selection)? {
-        let Some(compiled) = project.compiled(key) else { continue };
-        findings.append(compiled.findings);
-        if let Some(plan) = compiled.plan {
-            side.insert(format!("{}/{}", plan.cluster, plan.group), NodeState::from(&plan));
+        let Some(built) = project.built(key, None, None) else { continue };
+        findings.append(built.findings);
+        if let Some(view) = built.view {
+            let files = built.files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+            side.insert(view.title(), NodeState::from(&view.plan).with_templates(files));
         }
     }
-    if findings.has_errors() {
+    if render::verdict(&findings) == Verdict::Wrong {
         terminal.findings(&findings.sorted(), &project.sources);
         return Ok(None);
     }

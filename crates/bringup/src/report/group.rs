@@ -16,8 +16,17 @@ pub(super) fn legend(html: &mut String) {
     );
 }
 
-/// The section of a group; closed unless `open`.
-pub(super) fn section(html: &mut String, index: usize, group: &GroupView, open: bool) {
+/// How a section is shown.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    /// Whether it is open from the start.
+    pub(super) open: bool,
+    /// Whether findings are told again; with a single group, those above are the same.
+    pub(super) findings: bool,
+}
+
+/// The section of a group.
+pub(super) fn section(html: &mut String, index: usize, group: &GroupView, shown: Shown) {
     let plan = &group.plan;
     let mut counts = vec![counted(plan.steps.len(), "step")];
     for (severity, noun) in [(Severity::Error, "error"), (Severity::Warning, "warning")] {
@@ -28,7 +37,7 @@ pub(super) fn section(html: &mut String, index: usize, group: &GroupView, open: 
     let _ = writeln!(
         html,
         "<details class=\"group\"{}><summary>{} <span class=\"quiet\">{} · {} · Kubernetes {} · {}</span></summary><div id=\"g{index}\">",
-        if open { " open" } else { "" },
+        if shown.open { " open" } else { "" },
         escaped(&group.title()),
         plan.role,
         plan.os,
@@ -43,7 +52,7 @@ pub(super) fn section(html: &mut String, index: usize, group: &GroupView, open: 
     );
     html.push_str("<h3>Size</h3>\n");
     sizes::bars(html, &group.carriers);
-    if !group.findings.is_empty() {
+    if shown.findings && !group.findings.is_empty() {
         html.push_str("<h3>Findings</h3>\n");
         for finding in &group.findings {
             html.push_str(&finding_block(finding));

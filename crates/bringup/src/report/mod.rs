@@ -47,7 +47,8 @@ pub(crate) fn page(sources: &[String], groups: &[GroupView], findings: &Findings
     }
     for (index, group) in groups.iter().enumerate() {
         if detailed.contains(&index) {
-            group::section(&mut html, index, group, detailed.len() <= MOST_OPEN);
+            let view = group::Shown { open: detailed.len() <= MOST_OPEN, findings: groups.len() > 1 };
+            group::section(&mut html, index, group, view);
         }
     }
     if detailed.len() < groups.len() {
