@@ -1,5 +1,7 @@
 //! containerd's configuration, schema 2 (1.x) or 3 (2.x), with the operator's fragment laid over it.
 
+use std::fmt::Write as _;
+
 use bringup_kubelet::Minor;
 use toml::{Table, Value};
 
@@ -25,13 +27,13 @@ pub(super) fn config(
     let schema = schema(context, fragment.as_ref())?;
     let systemd = decisions.cgroup_driver == "systemd";
     let cdi = context.minor >= Minor(32);
-    let mut table = match schema {
+    let text = match schema {
         3 => schema_3(sandbox_image, systemd, cdi),
         _ => schema_2(sandbox_image, systemd, cdi),
     };
-    if let Some(fragment) = fragment {
-        merge(&mut table, fragment);
-    }
+    let Some(fragment) = fragment else { return Some(text) };
+    let mut table = text.parse::<Table>().ok()?;
+    merge(&mut table, fragment);
     // The fragment cannot choose a schema that the rest is not written in.
     table.insert("version".to_owned(), Value::Integer(schema));
     toml::to_string(&table).ok()
@@ -90,7 +92,16 @@ fn schema(context: &mut Context<'_>, fragment: Option<&Table>) -> Option<i64> {
     let wanted = fragment.and_then(fragment_schema);
     let path = context.at(["runtime", "config"]);
     match (major, wanted) {
-        (Some(1), Some(3..)) => {
+        (_, Some(unknown)) if !(1..=3).contains(&unknown) => {
+            context.error(
+                codes::RUNTIME_SCHEMA,
+                &path,
+                format!("containerd has no schema {unknown} that is known"),
+                "write `version = 2` or `version = 3`",
+            );
+            None
+        }
+        (Some(1), Some(3)) => {
             context.error(
                 codes::RUNTIME_SCHEMA,
                 &path,
@@ -137,63 +148,65 @@ fn fragment_schema(fragment: &Table) -> Option<i64> {
     plugins.contains_key(CRI_2).then_some(2)
 }
 
-fn table<const N: usize>(entries: [(&str, Value); N]) -> Value {
-    Value::Table(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+fn head(schema: u8) -> String {
+    format!(
+        "version = {schema}\nroot = \"/var/lib/containerd\"\nstate = \"/run/containerd\"\n\n\
+         [grpc]\naddress = \"/run/containerd/containerd.sock\"\n"
+    )
 }
 
-fn text(text: &str) -> Value {
-    Value::String(text.to_owned())
+/// What both schemas say of runc and of CNI, in the plugin of that name.
+fn runtime(plugin: &str, systemd: bool) -> String {
+    format!(
+        "\n[plugins.\"{plugin}\".containerd.runtimes.runc]\nruntime_type = \"io.containerd.runc.v2\"\n\n\
+         [plugins.\"{plugin}\".containerd.runtimes.runc.options]\nSystemdCgroup = {systemd}\n\n\
+         [plugins.\"{plugin}\".cni]\nbin_dir = \"/opt/cni/bin\"\nconf_dir = \"/etc/cni/net.d\"\n"
+    )
 }
 
-fn runc(systemd: bool) -> Value {
-    let options = table([("SystemdCgroup", Value::Boolean(systemd))]);
-    table([("runc", table([("runtime_type", text("io.containerd.runc.v2")), ("options", options)]))])
+fn registry(plugin: &str) -> String {
+    format!("\n[plugins.\"{plugin}\".registry]\nconfig_path = \"{REGISTRY_CONFIG}\"\n")
 }
 
-fn cni() -> Value {
-    table([("bin_dir", text("/opt/cni/bin")), ("conf_dir", text("/etc/cni/net.d"))])
+fn schema_2(sandbox_image: &str, systemd: bool, cdi: bool) -> String {
+    let image = quoted(sandbox_image);
+    let cdi = if cdi { "enable_cdi = true\n" } else { "" };
+    let head = head(2);
+    let runtime = runtime(CRI_2, systemd);
+    let registry = registry(CRI_2);
+    format!(
+        "{head}\n[plugins.\"{CRI_2}\"]\nsandbox_image = {image}\n{cdi}\n\
+         [plugins.\"{CRI_2}\".containerd]\ndefault_runtime_name = \"runc\"\ndiscard_unpacked_layers = true\n{runtime}{registry}"
+    )
 }
 
-fn base(plugins: Value) -> Table {
-    let address = table([("address", text("/run/containerd/containerd.sock"))]);
-    Table::from_iter([
-        ("root".to_owned(), text("/var/lib/containerd")),
-        ("state".to_owned(), text("/run/containerd")),
-        ("grpc".to_owned(), address),
-        ("plugins".to_owned(), plugins),
-    ])
+fn schema_3(sandbox_image: &str, systemd: bool, cdi: bool) -> String {
+    let image = quoted(sandbox_image);
+    let head = head(3);
+    let runtime = runtime(RUNTIME_3, systemd);
+    let registry = registry(IMAGES_3);
+    let cdi = if cdi { "\n[plugins.\"io.containerd.cri.v1.runtime\"]\nenable_cdi = true\n" } else { "" };
+    format!(
+        "{head}\n[plugins.\"{IMAGES_3}\"]\ndiscard_unpacked_layers = true\n\n\
+         [plugins.\"{IMAGES_3}\".pinned_images]\nsandbox = {image}\n{registry}{cdi}\n\
+         [plugins.\"{RUNTIME_3}\".containerd]\ndefault_runtime_name = \"runc\"\n{runtime}"
+    )
 }
 
-fn schema_2(sandbox_image: &str, systemd: bool, cdi: bool) -> Table {
-    let containerd = table([
-        ("default_runtime_name", text("runc")),
-        ("discard_unpacked_layers", Value::Boolean(true)),
-        ("runtimes", runc(systemd)),
-    ]);
-    let mut cri = table([
-        ("sandbox_image", text(sandbox_image)),
-        ("containerd", containerd),
-        ("cni", cni()),
-        ("registry", table([("config_path", text(REGISTRY_CONFIG))])),
-    ]);
-    if let Some(cri) = cri.as_table_mut().filter(|_| cdi) {
-        cri.insert("enable_cdi".to_owned(), Value::Boolean(true));
+/// A basic string of TOML.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            letter if letter.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(letter));
+            }
+            letter => quoted.push(letter),
+        }
     }
-    base(table([(CRI_2, cri)]))
-}
-
-fn schema_3(sandbox_image: &str, systemd: bool, cdi: bool) -> Table {
-    let images = table([
-        ("discard_unpacked_layers", Value::Boolean(true)),
-        ("pinned_images", table([("sandbox", text(sandbox_image))])),
-        ("registry", table([("config_path", text(REGISTRY_CONFIG))])),
-    ]);
-    let containerd = table([("default_runtime_name", text("runc")), ("runtimes", runc(systemd))]);
-    let mut runtime = table([("containerd", containerd), ("cni", cni())]);
-    if let Some(runtime) = runtime.as_table_mut().filter(|_| cdi) {
-        runtime.insert("enable_cdi".to_owned(), Value::Boolean(true));
-    }
-    base(table([(IMAGES_3, images), (RUNTIME_3, runtime)]))
+    quoted.push('"');
+    quoted
 }
 
 fn merge(base: &mut Table, over: Table) {
@@ -213,13 +226,13 @@ mod tests {
 
     #[test]
     fn schemas_are_written_as_containerd_reads_them() {
-        let two = schema_2("pause", true, false);
+        let two: Table = schema_2("pause", true, false).parse().unwrap();
         let cri = two["plugins"][CRI_2].as_table().unwrap();
         assert_eq!(cri["sandbox_image"].as_str(), Some("pause"));
         assert_eq!(cri["containerd"]["runtimes"]["runc"]["options"]["SystemdCgroup"].as_bool(), Some(true));
         assert!(!cri.contains_key("enable_cdi"));
-        let three = schema_3("pause", false, true);
-        assert_eq!(three["plugins"][IMAGES_3]["pinned_images"]["sandbox"].as_str(), Some("pause"));
+        let three: Table = schema_3("pause\"\\\u{1}", false, true).parse().unwrap();
+        assert_eq!(three["plugins"][IMAGES_3]["pinned_images"]["sandbox"].as_str(), Some("pause\"\\\u{1}"));
         assert_eq!(three["plugins"][RUNTIME_3]["enable_cdi"].as_bool(), Some(true));
         let options = &three["plugins"][RUNTIME_3]["containerd"]["runtimes"]["runc"]["options"];
         assert_eq!(options["SystemdCgroup"].as_bool(), Some(false));

@@ -127,6 +127,7 @@ fn signals_need_their_target() {
         found("signals: [{kind: lifecycle-action, resource: r}]\nscaling: {max: 2, lifecycleHook: h}"),
         Vec::<&str>::new()
     );
+    assert_eq!(found("signals: [{kind: lifecycle-action, resource: r}]"), ["signal/target"]);
     assert_eq!(found("scaling: {max: 2, lifecycleHook: h}"), ["signal/hook-not-completed"]);
     assert_eq!(
         codes(&plain("1.33", "signals: [{kind: cloudformation, stack: s, resource: r}]")),

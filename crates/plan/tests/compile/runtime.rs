@@ -38,6 +38,7 @@ fn a_fragment_is_merged_and_must_fit_the_schema() {
         ["runtime/schema"]
     );
     assert_eq!(codes(&eks("1.33", "runtime: {config: \"version = 1\"}")), ["runtime/schema"]);
+    assert_eq!(codes(&eks("1.33", "runtime: {config: \"version = 4\"}")), ["runtime/schema"]);
     let finding = only(&eks("1.33", "runtime: {config: \"a = 1\\nb = \"}"), "runtime/toml");
     assert!(finding.message.contains("line 2"), "{finding:?}");
 }
