@@ -59,6 +59,8 @@ bringup_diag::codes! {
     FLAG_SHADOWS = "kubelet/flag-shadows-field";
     /// Before 1.25 kubeadm has no way to give one node another kubelet configuration than the cluster's.
     KUBEADM_CONFIG = "kubelet/config-not-per-node";
+    /// kubeadm has no phase of this name, and refuses to skip it.
+    KUBEADM_PHASE = "kubeadm/phase-unknown";
     /// Not a name that an environment variable can have.
     ENVIRONMENT_NAME = "kubelet/environment-name";
     /// Not a name that Kubernetes allows for a label.

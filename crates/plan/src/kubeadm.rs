@@ -1,11 +1,14 @@
 //! kubeadm as the way to join: its configuration, and its run in the phase `kubelet`.
 
+mod phases;
+
 use bringup_kubelet::Minor;
 use bringup_spec::{
     Fact, JoinMethod, NodeNamePolicy, OnFailure, Phase, Role, RuntimeName, SecretSource, Span, Text,
 };
 use serde_json::{Map, Value, json};
 
+use self::phases::{Command, skipped};
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::flavour::SECRETS;
@@ -127,16 +130,17 @@ fn overlaid(mut document: Value, over: Option<&std::collections::BTreeMap<String
     document
 }
 
-fn common(context: &Context<'_>, kind: &str, registration: &Value, patched: bool) -> Value {
+fn common(context: &Context<'_>, command: Command, registration: &Value, patched: bool) -> Value {
+    let kind = if command == Command::Init { "InitConfiguration" } else { "JoinConfiguration" };
     let mut document =
         json!({"apiVersion": version(context.minor), "kind": kind, "nodeRegistration": registration});
     if let Some(fields) = document.as_object_mut() {
         if patched {
             fields.insert("patches".to_owned(), json!({"directory": PATCHES}));
         }
-        let skipped = context.spec.join.kubeadm.as_ref().map(|kubeadm| &kubeadm.skip_phases);
-        if let Some(phases) = skipped.filter(|phases| !phases.is_empty() && context.minor >= V1BETA3) {
-            fields.insert("skipPhases".to_owned(), json!(phases));
+        let skipped = skipped(context, command);
+        if !skipped.is_empty() && context.minor >= V1BETA3 {
+            fields.insert("skipPhases".to_owned(), json!(skipped));
         }
     }
     document
@@ -151,7 +155,7 @@ fn init(
     patched: bool,
 ) {
     let kubeadm = context.spec.join.kubeadm.as_ref();
-    let mut document = common(context, "InitConfiguration", registration, patched);
+    let mut document = common(context, Command::Init, registration, patched);
     if let Some(fields) = document.as_object_mut() {
         if kubeadm.is_some_and(|kubeadm| kubeadm.certificate_key.is_some()) {
             fields.insert("certificateKey".to_owned(), json!(CERTIFICATE_KEY));
@@ -194,7 +198,7 @@ fn init(
     }
     let uploads = kubeadm.is_some_and(|kubeadm| kubeadm.certificate_key.is_some());
     push_config(context, joining, "kubeadm-init-config", INIT_FILE, &documents);
-    let mut step = program(context, "kubeadm-init", "init", INIT_FILE, uploads.then_some("--upload-certs"));
+    let mut step = program(context, Command::Init, uploads.then_some("--upload-certs"));
     step.elected_only = matches!(decisions.election, Some(Election::When { .. }));
     joining.programs.push(step);
 }
@@ -207,7 +211,7 @@ fn join(
     patched: bool,
 ) {
     let kubeadm = context.spec.join.kubeadm.as_ref();
-    let mut document = common(context, "JoinConfiguration", registration, patched);
+    let mut document = common(context, Command::Join, registration, patched);
     let api = context.spec.api.as_ref();
     let authority = api.and_then(|api| api.certificate_authority.as_ref());
     let mut discovery = json!({});
@@ -248,7 +252,7 @@ fn join(
     }
     let document = overlaid(document, kubeadm.map(|kubeadm| &kubeadm.join_configuration));
     push_config(context, joining, "kubeadm-join-config", JOIN_FILE, &[document]);
-    let mut step = program(context, "kubeadm-join", "join", JOIN_FILE, None);
+    let mut step = program(context, Command::Join, None);
     step.others_only = matches!(decisions.election, Some(Election::When { .. }));
     joining.programs.push(step);
 }
@@ -299,15 +303,17 @@ fn secret(context: &mut Context<'_>, mark: &str) -> Option<SecretSource> {
     Some(source.clone())
 }
 
-fn program(context: &Context<'_>, name: &str, verb: &str, file: &str, flag: Option<&str>) -> Step {
+fn program(context: &Context<'_>, which: Command, flag: Option<&str>) -> Step {
+    let (name, verb, file) = match which {
+        Command::Init => ("kubeadm-init", "init", INIT_FILE),
+        Command::Join => ("kubeadm-join", "join", JOIN_FILE),
+    };
     let mut command =
         vec![Decisions::kubeadm_program(context), verb.to_owned(), "--config".to_owned(), file.to_owned()];
     command.extend(flag.map(ToOwned::to_owned));
-    if context.minor < V1BETA3
-        && let Some(kubeadm) = &context.spec.join.kubeadm
-        && !kubeadm.skip_phases.is_empty()
-    {
-        command.push(format!("--skip-phases={}", kubeadm.skip_phases.join(",")));
+    let skipped = skipped(context, which);
+    if context.minor < V1BETA3 && !skipped.is_empty() {
+        command.push(format!("--skip-phases={}", skipped.join(",")));
     }
     let action = Action::Run {
         command: command.into_iter().map(Text::literal).collect(),
@@ -345,6 +351,7 @@ pub(crate) fn check(context: &mut Context<'_>, decisions: &Decisions) {
     if decisions.join != JoinMethod::Kubeadm {
         return;
     }
+    phases::check(context);
     let joins = decisions.election != Some(Election::Always);
     let api = context.spec.api.as_ref();
     let authority = api.is_some_and(|api| api.certificate_authority.is_some());

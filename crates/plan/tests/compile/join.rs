@@ -197,6 +197,17 @@ fn with_the_authority_at_hand_kubeadms_token_stays_in_its_file() {
 }
 
 #[test]
+fn each_command_of_kubeadm_skips_only_its_own_phases() {
+    let skip = "    skipPhases: [addon/kube-proxy, preflight, control-plane-join]";
+    let plan = plan(&kubeadm("1.33", skip, "role: control-plane\nbootstrap: {fact: zone, equals: a}"));
+    let init = documents(&plan, "/etc/kubernetes/kubeadm-init.yaml").remove(1);
+    assert_eq!(init["skipPhases"], serde_json::json!(["addon/kube-proxy", "preflight"]));
+    let join = documents(&plan, "/etc/kubernetes/kubeadm-join.yaml").remove(0);
+    assert_eq!(join["skipPhases"], serde_json::json!(["preflight", "control-plane-join"]));
+    assert_eq!(codes(&kubeadm("1.33", "    skipPhases: [preflights]", "")), ["kubeadm/phase-unknown"]);
+}
+
+#[test]
 fn kubeadm_before_1_25_cannot_patch_a_node() {
     let document = kubeadm("1.24", "", "kubelet: {config: {maxPods: 50}}");
     assert_eq!(codes(&document), ["kubelet/config-not-per-node"]);
