@@ -230,6 +230,9 @@ pub(crate) struct Init {
     /// The version of Kubernetes
     #[arg(long, value_name = "VERSION", default_value = "1.33")]
     pub(crate) kubernetes: String,
+    /// How to tell the result
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Human)]
+    pub(crate) output: Form,
 }
 
 /// `bringup schema`

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use bringup_diag::masked_line;
+use bringup_diag::{masked_line, masked_lines};
 use serde::Serialize;
 use similar::{Algorithm, ChangeTag, TextDiff, capture_diff_slices};
 
@@ -159,6 +159,7 @@ fn changes<T: PartialEq>(
 /// A unified diff without file names, secrets masked.
 fn unified(old: &str, new: &str) -> String {
     let diff = TextDiff::from_lines(old, new);
+    let (old_lines, new_lines) = (masked_lines(old), masked_lines(new));
     let mut text = String::new();
     for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
         let _ = writeln!(text, "{}", hunk.header());
@@ -168,8 +169,13 @@ fn unified(old: &str, new: &str) -> String {
                 ChangeTag::Insert => '+',
                 ChangeTag::Equal => ' ',
             };
-            let line = change.value().trim_end_matches(['\n', '\r']);
-            let _ = writeln!(text, "{sign}{}", masked_line(line));
+            // Masked as part of its text: a secret may stand on another line than its key.
+            let masked = match (change.old_index(), change.new_index()) {
+                (_, Some(index)) => new_lines.get(index),
+                (Some(index), None) => old_lines.get(index),
+                (None, None) => None,
+            };
+            let _ = writeln!(text, "{sign}{}", masked.map_or("", String::as_str));
         }
     }
     text
@@ -320,6 +326,9 @@ mod tests {
         let diff = difference.files[0].diff.clone().unwrap();
         assert!(diff.contains("-a: 1\n") && diff.contains("+a: 2\n"), "{diff}");
         assert!(diff.contains("-token: ***\n") && !diff.contains("new"), "{diff}");
+        let block = |secret: &str| state(&format!("token: |\n  {secret}\n"));
+        let diff = Difference::between(&block("old"), &block("new")).files[0].diff.clone().unwrap();
+        assert!(diff.contains("-") && !diff.contains("old") && !diff.contains("new"), "{diff}");
     }
 
     #[test]

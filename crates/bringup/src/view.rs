@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bringup_diag::{Findings, Severity};
+use bringup_diag::{Findings, Severity, masked_line};
 use bringup_plan::{Action, Origin, Plan, Provenance, Step};
 use bringup_spec::{Document, NodeGroup, Phase, SignalKind, SwapPolicy};
 
@@ -200,7 +200,8 @@ pub(crate) fn summary_of(action: &Action) -> String {
         Action::Reboot { always: true } => "reboot".to_owned(),
         Action::Reboot { always: false } => "reboot if something needs it".to_owned(),
         Action::Run { command, .. } => {
-            format!("run {}", command.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+            let words: Vec<String> = command.iter().map(ToString::to_string).collect();
+            format!("run {}", masked_line(&words.join(" ")))
         }
         Action::TrustAuthorities { bundle } => format!("trust the document's authorities in {bundle}"),
         Action::StartUnit { unit, .. } => format!("start {unit}"),

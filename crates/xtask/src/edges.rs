@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result};
 
 /// A crate and those of ours that it may use.
 const ALLOWED: &[(&str, &[&str])] = &[
+    ("bench", &[]),
     ("diag", &[]),
     ("yaml", &["diag"]),
     ("spec", &["diag", "yaml"]),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bringup_spec::{KubernetesVersion, Name};
 
-use crate::arguments::{Init, Starter};
+use crate::arguments::{Form, Init, Starter};
 use crate::outcome::{Stop, Verdict};
 use crate::{Terminal, files};
 
@@ -27,13 +27,14 @@ pub(crate) fn execute(arguments: &Init, terminal: &mut Terminal) -> Result<Verdi
         files::make_directory(parent)?;
     }
     files::create(&path, text.as_bytes())?;
-    terminal.data(
-        format!(
-            "wrote {path}; put your own values in, then run\n  bringup build {path}\n",
-            path = path.strip_prefix(".").unwrap_or(&path).display()
-        )
-        .as_bytes(),
-    )?;
+    let shown = path.strip_prefix(".").unwrap_or(&path).display().to_string();
+    match arguments.output {
+        Form::Json => terminal.json(&serde_json::json!({"file": shown}))?,
+        Form::Human => {
+            let text = format!("wrote {shown}; put your own values in, then run\n  bringup build {shown}\n");
+            terminal.data(text.as_bytes())?;
+        }
+    }
     Ok(Verdict::Good)
 }
 

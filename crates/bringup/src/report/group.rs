@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bringup_diag::Severity;
+use bringup_diag::{Severity, masked_lines};
 use bringup_plan::{Action, Content, sha256_hex};
 
 use super::escape::escaped;
@@ -178,14 +178,18 @@ fn units(html: &mut String, group: &GroupView) {
             escaped(&unit.name)
         );
         if let Some(content) = &unit.content {
-            let _ = writeln!(html, "<pre class=\"mono\">{}</pre>", escaped(content));
+            let _ =
+                writeln!(html, "<pre class=\"mono\">{}</pre>", escaped(&masked_lines(content).join("\n")));
         }
         for (name, content) in &unit.drop_ins {
             let _ = writeln!(
                 html,
                 "<p class=\"quiet mono\">{}</p><pre class=\"mono\">{}</pre>",
                 escaped(name),
-                escaped(content)
+                escaped(&masked_lines(content).join(
+                    "
+"
+                ))
             );
         }
     }

@@ -225,3 +225,73 @@ fn a_code_is_explained_and_a_misspelt_one_is_suggested() {
     assert_eq!(output.status.code(), Some(2));
     assert!(error(&output).contains("`document/unknown-key`"), "{}", error(&output));
 }
+
+#[test]
+fn manual_pages_and_completions_know_every_command() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let output = run(folder.path(), &["man", "man1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    let pages = tree(&folder.path().join("man1"));
+    for command in ["build", "render", "inspect", "diff", "explain", "init", "schema", "publish"] {
+        let page = pages.get(&format!("bringup-{command}.1")).expect(command);
+        assert!(String::from_utf8_lossy(page).contains(".SH SYNOPSIS"), "{command}");
+        for shell in ["bash", "zsh", "fish"] {
+            assert!(
+                out(&run(folder.path(), &["completions", shell])).contains(command),
+                "{shell}: {command}"
+            );
+        }
+    }
+}
+
+#[test]
+fn several_documents_of_one_name_are_refused() {
+    let folder = project();
+    std::fs::copy(folder.path().join("cluster.yaml"), folder.path().join("other.yaml")).expect("copied");
+    let output = build(folder.path(), &["other.yaml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        error(&output).contains("there is a cluster `lab` in `cluster.yaml` and in `other.yaml`"),
+        "{}",
+        error(&output)
+    );
+}
+
+#[test]
+fn a_file_that_no_build_has_written_is_not_overwritten() {
+    let folder = project();
+    let group = folder.path().join("bringup-out/lab/workers");
+    std::fs::create_dir_all(&group).expect("made");
+    std::fs::write(group.join("plan.json"), "mine").expect("written");
+    let output = build(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error(&output).contains("plan.json`: a file that no build has written"), "{}", error(&output));
+    assert_eq!(std::fs::read(group.join("plan.json")).expect("there"), b"mine");
+}
+
+#[test]
+fn what_looks_like_a_secret_is_shown_nowhere() {
+    let folder = project();
+    let document = std::fs::read_to_string(folder.path().join("cluster.yaml")).expect("the document");
+    let careless = "      steps:\n        - {name: login, run: [/bin/login, --password=hunter2], before: [gate]}\n      units:\n        - name: a.service\n          content: |\n            [Service]\n            Environment=API_TOKEN=hunter2\n            ExecStart=/bin/true\n";
+    std::fs::write(folder.path().join("old.yaml"), &document).expect("written");
+    std::fs::write(folder.path().join("cluster.yaml"), format!("{document}{careless}")).expect("written");
+    let mut said = Vec::new();
+    for arguments in [
+        vec!["build", "cluster.yaml"],
+        vec!["build", "cluster.yaml", "--output", "json"],
+        vec!["explain", "cluster.yaml"],
+        vec!["diff", "old.yaml", "cluster.yaml"],
+        vec!["inspect", "bringup-out/lab/workers/plan.json"],
+    ] {
+        let output = run(folder.path(), &arguments);
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?}: {}", error(&output));
+        said.push((arguments.join(" "), out(&output) + &error(&output)));
+    }
+    let page = std::fs::read_to_string(folder.path().join("bringup-out/report.html")).expect("the report");
+    said.push(("the report".to_owned(), page));
+    for (what, text) in said {
+        let line = text.lines().find(|line| line.contains("hunter2"));
+        assert_eq!(line, None, "{what}");
+    }
+}
