@@ -328,7 +328,7 @@ mod tests {
         assert!(diff.contains("-token: ***\n") && !diff.contains("new"), "{diff}");
         let block = |secret: &str| state(&format!("token: |\n  {secret}\n"));
         let diff = Difference::between(&block("old"), &block("new")).files[0].diff.clone().unwrap();
-        assert!(diff.contains("-") && !diff.contains("old") && !diff.contains("new"), "{diff}");
+        assert!(diff.contains('-') && !diff.contains("old") && !diff.contains("new"), "{diff}");
     }
 
     #[test]
