@@ -25,7 +25,7 @@ pub(crate) fn summary(groups: &[GroupView], paint: Paint) -> String {
             plan.os.to_string(),
             plan.role.to_string(),
             counted(plan.steps.len(), "step"),
-            format!("{} from the node", counted(plan.facts.len(), "fact")),
+            counted(plan.facts.len(), "fact"),
         ];
         for (severity, noun) in [(Severity::Error, "error"), (Severity::Warning, "warning")] {
             if group.count(severity) > 0 {

@@ -1,6 +1,6 @@
 //! What there is to show of a node group, for the terminal, for programs and for the report alike.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bringup_diag::{Findings, Severity, masked_line};
 use bringup_plan::{Action, Origin, Plan, Provenance, Step};
@@ -115,24 +115,42 @@ impl OriginView {
 /// The names and paths that the operator wrote.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Operator {
-    pub(crate) names: BTreeSet<String>,
-    pub(crate) paths: BTreeSet<String>,
+    /// Steps and hooks, each with what it asked for.
+    names: BTreeMap<String, String>,
+    paths: BTreeSet<String>,
 }
 
 impl Operator {
     /// Of one node group with its cluster.
     pub(crate) fn new(document: &Document, group: &NodeGroup) -> Self {
         let spec = &document.cluster.spec;
-        let hooks = spec.hooks.iter().chain(&group.hooks).map(|hook| hook.name.as_str());
-        let steps = group.steps.iter().map(|step| step.name.as_str());
+        let hooks = spec.hooks.iter().chain(&group.hooks);
+        let hooks = hooks.map(|hook| (hook.name.to_string(), format!("on {}", hook.on)));
+        let steps = group.steps.iter().map(|step| {
+            let mut asked = Vec::new();
+            if !step.after.is_empty() {
+                asked.push(format!("after {}", step.after.join(", ")));
+            }
+            if !step.before.is_empty() {
+                asked.push(format!("before {}", step.before.join(", ")));
+            }
+            (step.name.to_string(), asked.join(" and "))
+        });
         let files = spec.files.iter().chain(&group.files).map(|file| file.path.as_str());
         let assets = spec.assets.iter().chain(&group.assets).map(|asset| asset.path.as_str());
         let directories = group.directories.iter().map(|directory| directory.path.as_str());
         let links = group.links.iter().map(|link| link.path.as_str());
         Self {
-            names: steps.chain(hooks).map(ToOwned::to_owned).collect(),
+            names: steps.chain(hooks).collect(),
             paths: files.chain(assets).chain(directories).chain(links).map(ToOwned::to_owned).collect(),
         }
+    }
+
+    /// Where the operator wants this step of theirs, in words; empty if they leave it open.
+    pub(crate) fn asked(&self, step: &Step) -> Option<&str> {
+        // A plan may put what it is before the name: `hook:check`.
+        let name = step.name.rsplit(':').next().unwrap_or_default();
+        self.names.get(&step.name).or_else(|| self.names.get(name)).map(String::as_str)
     }
 
     /// Whether the step does what the operator wrote, rather than what follows from it.
@@ -140,7 +158,7 @@ impl Operator {
         match &step.action {
             Action::Run { hook, .. } => {
                 hook.is_some()
-                    || self.names.contains(&step.name)
+                    || self.asked(step).is_some()
                     || matches!(step.phase, Phase::ControlPlane | Phase::Platform)
             }
             Action::WriteFile { path, .. }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use bringup_diag::closest;
+use bringup_plan::Step;
 use serde_json::{Value, json};
 
 use crate::arguments::{Explain, Form};
@@ -33,7 +34,9 @@ pub(crate) fn execute(arguments: &Explain, terminal: &mut Terminal) -> Result<Ve
     }
     let subject = arguments.subject.as_deref();
     if let Some(subject) = subject
-        && !groups.iter().any(|group| group.origins.iter().any(|origin| is_meant(origin, subject)))
+        && !groups.iter().any(|group| {
+            meant(group, Some(subject)).next().is_some() || steps(group, Some(subject)).next().is_some()
+        })
     {
         let known: Vec<&str> =
             groups.iter().flat_map(|group| &group.origins).map(|origin| origin.subject.as_str()).collect();
@@ -41,7 +44,9 @@ pub(crate) fn execute(arguments: &Explain, terminal: &mut Terminal) -> Result<Ve
             Some(near) => format!("did you mean `{near}`?"),
             None => "`bringup explain FILE` lists all of them".to_owned(),
         };
-        return Err(Stop::input(format!("no value of the plan is called `{subject}`")).with_hint(hint));
+        return Err(
+            Stop::input(format!("no value and no step of the plan is called `{subject}`")).with_hint(hint)
+        );
     }
     if arguments.output == Form::Json {
         let groups: Vec<Value> = groups.iter().map(|group| as_json(group, subject)).collect();
@@ -108,20 +113,50 @@ fn as_text(group: &GroupView, subject: Option<&str>, paint: Paint) -> String {
         let _ = writeln!(text, "  {:<width$}  {}", origin.subject, paint.strong(&origin.value));
         let _ = writeln!(text, "  {:<width$}  {}", "", paint.faint(&because(origin)));
     }
-    if subject.is_some() {
-        return text;
+    if steps(group, subject).next().is_some() {
+        let _ = writeln!(text, "  {}", paint.strong("in order"));
     }
-    let _ = writeln!(text, "  {}", paint.strong("in order"));
     let mut phase = None;
-    for (index, step) in group.plan.steps.iter().enumerate() {
+    for (index, step) in steps(group, subject) {
         if phase != Some(step.phase) {
             let _ = writeln!(text, "  {}", paint.frame(step.phase.word()));
             phase = Some(step.phase);
         }
-        let whose = if group.operator.wrote(step) { " (yours)" } else { "" };
-        let _ = writeln!(text, "    {:>3}  {}{whose}: {}", index + 1, step.name, summary_of(&step.action));
+        let _ = writeln!(text, "    {:>3}  {}: {}", index + 1, step.name, summary_of(&step.action));
+        if let Some(reason) = reason(group, step) {
+            let _ = writeln!(text, "         {}", paint.faint(&reason));
+        }
     }
     text
+}
+
+/// The steps that are meant, with their numbers.
+fn steps<'a>(group: &'a GroupView, subject: Option<&'a str>) -> impl Iterator<Item = (usize, &'a Step)> {
+    let wanted = subject.map(str::to_lowercase);
+    group.plan.steps.iter().enumerate().filter(move |(_, step)| {
+        wanted.as_ref().is_none_or(|wanted| step.name.to_lowercase().contains(wanted))
+    })
+}
+
+/// Why a step is there and where it is, as far as that is not its phase.
+fn reason(group: &GroupView, step: &Step) -> Option<String> {
+    let mut reasons = Vec::new();
+    match group.operator.asked(step) {
+        Some("") => reasons.push("your own".to_owned()),
+        Some(asked) => reasons.push(format!("your own, {asked}")),
+        None if group.operator.wrote(step) => reasons.push("your own".to_owned()),
+        None => {}
+    }
+    if step.every_boot {
+        reasons.push("on every boot".to_owned());
+    }
+    if step.elected_only {
+        reasons.push("only on the node that starts the cluster".to_owned());
+    }
+    if step.others_only {
+        reasons.push("not on the node that starts the cluster".to_owned());
+    }
+    if reasons.is_empty() { None } else { Some(reasons.join("; ")) }
 }
 
 /// Where a value came from, in words.
@@ -148,14 +183,11 @@ fn as_json(group: &GroupView, subject: Option<&str>) -> Value {
             })
         })
         .collect();
-    let steps: Vec<Value> = group
-        .plan
-        .steps
-        .iter()
-        .map(|step| {
+    let steps: Vec<Value> = steps(group, subject)
+        .map(|(_, step)| {
             json!({
                 "name": step.name, "phase": step.phase.word(), "does": summary_of(&step.action),
-                "operator": group.operator.wrote(step),
+                "operator": group.operator.wrote(step), "reason": reason(group, step),
             })
         })
         .collect();
