@@ -15,6 +15,8 @@ bringup_diag::codes! {
     NODE_NAME = "group/node-name";
     /// The number of pods can be worked out from interfaces only for EC2 instance types.
     MAX_PODS_PLATFORM = "group/max-pods-platform";
+    /// A node that takes no pods cannot run the pods that make it a node.
+    MAX_PODS_ZERO = "group/max-pods-zero";
     /// Only a control-plane node can start the cluster.
     BOOTSTRAP_WORKER = "bootstrap/on-worker";
     /// Two groups would each start a cluster of their own.

@@ -54,7 +54,7 @@ impl Decisions {
             node_name: node_name(context),
             ipv6: network::is_ipv6(&context.spec.network),
             dns: network::dns_addresses(&context.spec.network),
-            max_pods: pod_limit(context),
+            max_pods: checked_pod_limit(context),
             election: election(context),
             eks_image,
             runtime: group.runtime.name,
@@ -150,6 +150,21 @@ fn election(context: &mut Context<'_>) -> Option<Election> {
         );
     }
     Some(election)
+}
+
+/// How many pods a node takes, which must be some.
+fn checked_pod_limit(context: &mut Context<'_>) -> PodLimit {
+    let limit = pod_limit(context);
+    if matches!(limit, PodLimit::Fixed(0) | PodLimit::Interfaces { cap: Some(0), .. }) {
+        let path = context.at(["maxPods"]);
+        context.error(
+            codes::MAX_PODS_ZERO,
+            &path,
+            "a node that takes no pods cannot run the DNS or CNI pods it needs",
+            "write 1 or more",
+        );
+    }
+    limit
 }
 
 /// How many pods a node takes, and says where that came from.

@@ -25,6 +25,16 @@ pub(super) fn config(
 ) -> Option<String> {
     let fragment = fragment(context);
     let schema = schema(context, fragment.as_ref())?;
+    let origin = match (&context.group.runtime.version, &fragment) {
+        (Some(_), _) => {
+            Origin::Derived(context.at(["runtime", "version"]), "containerd's version".to_owned())
+        }
+        (None, Some(_)) => {
+            Origin::Derived(context.at(["runtime", "config"]), "the text's own schema".to_owned())
+        }
+        (None, None) => Origin::Default("what this Kubernetes' containerd surely reads".to_owned()),
+    };
+    context.origin("containerd's configuration schema", schema.to_string(), origin);
     let systemd = decisions.cgroup_driver == "systemd";
     let cdi = context.minor >= Minor(32);
     let text = match schema {

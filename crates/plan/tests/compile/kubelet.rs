@@ -139,6 +139,17 @@ fn two_numbers_of_pods_contradict_each_other() {
 }
 
 #[test]
+fn a_node_takes_some_pods() {
+    for group in [
+        "maxPods: {cap: 0}",
+        "kubelet: {config: {maxPods: 0}}",
+        "instanceTypes: [m5.large]\nmaxPods: {cap: 0}",
+    ] {
+        assert_eq!(codes(&eks("1.33", group)), ["group/max-pods-zero"], "{group}");
+    }
+}
+
+#[test]
 fn the_operators_fields_are_merged_and_lists_replaced() {
     let group = "kubelet:\n  config:\n    evictionHard: {memory.available: 500Mi}\n    tlsCipherSuites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]\n    authentication: {webhook: {cacheTTL: 1m0s}}\n    cgroupRoot: null\n    topologyManagerPolicy: \"@{zone}-x\"";
     let config = kubelet_config(&plan(&eks("1.33", group)));
