@@ -76,7 +76,7 @@ fn base64_length(bytes: usize) -> usize {
 
 /// Letters that stand for themselves. Fewer than RFC 3986 allows: `#`, `?` and `%` mean something to Go's parser.
 fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~/:,;=@+!$&'()*".contains(&byte)
+    matches!(byte, b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'&'..=b'/' | b':' | b';' | b'=' | b'@' | b'!' | b'$' | b'_' | b'~')
 }
 
 /// The bytes that a data URL holds; nothing if it is none.
