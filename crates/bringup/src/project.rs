@@ -186,6 +186,7 @@ impl Project {
         let findings = findings.sorted();
         let view = GroupView {
             digest,
+            steps: plan.steps.len(),
             carriers: views,
             origins: compiled.provenance.iter().map(|value| OriginView::new(value, document)).collect(),
             findings: findings.clone(),

@@ -24,7 +24,7 @@ pub(crate) fn summary(groups: &[GroupView], paint: Paint) -> String {
         let mut facts = vec![
             plan.os.to_string(),
             plan.role.to_string(),
-            counted(plan.steps.len(), "step"),
+            counted(group.steps, "step"),
             counted(plan.facts.len(), "fact"),
         ];
         for (severity, noun) in [(Severity::Error, "error"), (Severity::Warning, "warning")] {

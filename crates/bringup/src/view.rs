@@ -13,6 +13,8 @@ pub(crate) struct GroupView {
     pub(crate) plan: Plan,
     /// SHA-256 of the plan's canonical form.
     pub(crate) digest: String,
+    /// How many steps it has.
+    pub(crate) steps: usize,
     /// What carries it.
     pub(crate) carriers: Vec<CarrierView>,
     /// Where values came from.
@@ -24,6 +26,24 @@ pub(crate) struct GroupView {
 }
 
 impl GroupView {
+    /// Drops what only a full section of the report shows: of ten thousand groups, few have one.
+    pub(crate) fn shorten(&mut self) {
+        self.plan.steps = Vec::new();
+        self.plan.units = Vec::new();
+        self.plan.certificate_authorities = Vec::new();
+        self.origins = Vec::new();
+    }
+
+    /// Whether all of it is there.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.plan.steps.len() == self.steps
+    }
+
+    /// Whether there is something that a person should look at.
+    pub(crate) fn is_remarkable(&self) -> bool {
+        self.count(Severity::Error) + self.count(Severity::Warning) > 0
+    }
+
     /// How many findings have this weight.
     pub(crate) fn count(&self, severity: Severity) -> usize {
         self.findings.count(severity)

@@ -39,11 +39,13 @@ fn build(arguments: &Build, project: &Project, terminal: &Terminal) -> Result<Ou
     let progress = terminal.progress(selected.len(), "compiling");
     let mut findings = project.findings.clone();
     let mut over_budget = false;
+    let mut kept = report::Kept::default();
     let mut built = Vec::with_capacity(selected.len());
     for key in selected {
-        if let Some(group) = project.built(key, None, arguments.base_url.as_deref()) {
+        if let Some(mut group) = project.built(key, None, arguments.base_url.as_deref()) {
             findings.extend(group.findings.iter().cloned());
             over_budget |= group.over_budget;
+            group.view.iter_mut().for_each(|view| kept.settle(view));
             built.push(group);
         }
         progress.inc(1);
@@ -173,7 +175,7 @@ fn group_json(group: &GroupView) -> Value {
         "cluster": group.plan.cluster,
         "group": group.plan.group,
         "plan": {"file": "plan.json", "sha256": group.digest},
-        "steps": group.plan.steps.len(),
+        "steps": group.steps,
         "facts": facts,
         "carriers": group.carriers.iter().map(carrier_json).collect::<Vec<_>>(),
         "errors": group.count(Severity::Error),

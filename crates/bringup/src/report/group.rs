@@ -28,7 +28,7 @@ pub(super) struct Shown {
 /// The section of a group.
 pub(super) fn section(html: &mut String, index: usize, group: &GroupView, shown: Shown) {
     let plan = &group.plan;
-    let mut counts = vec![counted(plan.steps.len(), "step")];
+    let mut counts = vec![counted(group.steps, "step")];
     for (severity, noun) in [(Severity::Error, "error"), (Severity::Warning, "warning")] {
         if group.count(severity) > 0 {
             counts.push(counted(group.count(severity), noun));

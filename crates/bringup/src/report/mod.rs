@@ -67,18 +67,29 @@ pub(crate) fn page(sources: &[String], groups: &[GroupView], findings: &Findings
     html
 }
 
+/// Which groups keep all that a full section shows: so many with something to look at, so many without.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    remarkable: usize,
+    others: usize,
+}
+
+impl Kept {
+    /// Shortens the group if the report has no room for it.
+    pub(crate) fn settle(&mut self, group: &mut GroupView) {
+        let count = if group.is_remarkable() { &mut self.remarkable } else { &mut self.others };
+        *count += 1;
+        if *count > MOST_DETAILED {
+            group.shorten();
+        }
+    }
+}
+
 /// The groups that are shown in full: those with errors or warnings first, in their order.
 fn detailed(groups: &[GroupView]) -> BTreeSet<usize> {
-    let has_findings = |group: &GroupView| {
-        group.count(Severity::Error) + group.count(Severity::Warning) > 0
-            || group
-                .carriers
-                .iter()
-                .any(|carrier| carrier.budget.as_ref().is_some_and(crate::view::BudgetView::is_over))
-    };
-    let (with, without): (Vec<usize>, Vec<usize>) =
-        (0..groups.len()).partition(|index| groups.get(*index).is_some_and(has_findings));
-    with.into_iter().chain(without).take(MOST_DETAILED).collect()
+    let whole = groups.iter().enumerate().filter(|(_, group)| group.is_whole());
+    let (with, without): (Vec<_>, Vec<_>) = whole.partition(|(_, group)| group.is_remarkable());
+    with.into_iter().chain(without).map(|(index, _)| index).take(MOST_DETAILED).collect()
 }
 
 fn code_list(names: &[String]) -> String {
@@ -87,7 +98,7 @@ fn code_list(names: &[String]) -> String {
 }
 
 fn tiles(html: &mut String, groups: &[GroupView], findings: &Findings) {
-    let steps: usize = groups.iter().map(|group| group.plan.steps.len()).sum();
+    let steps: usize = groups.iter().map(|group| group.steps).sum();
     let files: usize = groups.iter().map(|group| group.carriers.len()).sum();
     html.push_str("<div class=\"tiles\">");
     let tiles = [
@@ -179,7 +190,7 @@ fn index(html: &mut String, groups: &[GroupView], detailed: &BTreeSet<usize>) {
             escaped(&plan.cluster),
             plan.os,
             plan.role,
-            plan.steps.len(),
+            group.steps,
             carriers.join("<br>"),
             group.count(Severity::Error),
             group.count(Severity::Warning),

@@ -295,3 +295,21 @@ fn what_looks_like_a_secret_is_shown_nowhere() {
         assert_eq!(line, None, "{what}");
     }
 }
+
+#[test]
+fn a_report_on_many_groups_lists_all_and_details_some() {
+    let folder = project();
+    let document = std::fs::read_to_string(folder.path().join("cluster.yaml")).expect("the document");
+    let (head, group) = document.split_once("    - name: workers\n").expect("a group");
+    let groups: Vec<String> = (0..80).map(|number| format!("    - name: g{number}\n{group}")).collect();
+    std::fs::write(folder.path().join("cluster.yaml"), format!("{head}{}", groups.concat()))
+        .expect("written");
+    let output = build(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    assert!(out(&output).contains("and 60 more node groups"), "{}", out(&output));
+    let page = std::fs::read_to_string(folder.path().join("bringup-out/report.html")).expect("the report");
+    assert_eq!(page.matches("<svg class=\"picture\"").count(), 60);
+    for number in 0..80 {
+        assert!(page.contains(&format!(">g{number}<")), "g{number}");
+    }
+}
