@@ -8,6 +8,7 @@
     reason = "a benchmark starts processes, reads the clock and prints"
 )]
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -116,7 +117,8 @@ fn many_files(count: usize) -> String {
         "apiVersion: bringup.dev/v1alpha1\nkind: Cluster\nmetadata: {name: files}\nspec:\n  kubernetes: {version: \"1.33\"}\n  api: {endpoint: \"https://192.0.2.1:6443\"}\n  network: {serviceRanges: [10.96.0.0/12]}\n  join: {method: kubeconfig, kubeconfig: {file: /etc/kubernetes/kubeconfig}}\n  nodeGroups:\n    - name: files\n      os: flatcar\n      carriers: [ignition]\n      files:\n",
     );
     for number in 0..count {
-        text += &format!(
+        let _ = write!(
+            text,
             "        - path: /etc/example/{number}.conf\n          content: |\n            # file {number}\n            listen = 10.0.{}.{}\n            description = one of many small files on a node\n",
             number / 250,
             number % 250

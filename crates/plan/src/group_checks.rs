@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bringup_spec::{Agent, AgentSource, Fact, JoinMethod, OsFamily, Role};
+use bringup_spec::{Agent, AgentSource, Carrier, Fact, JoinMethod, OsFamily, Role};
 
 use crate::codes;
 use crate::context::Context;
@@ -37,7 +37,10 @@ pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
             );
         }
     }
-    if decisions.join == JoinMethod::EksToken && decisions.agent == AgentSource::None {
+    // On images of EKS, their own agent reads a NodeConfig and makes the token.
+    let ours =
+        group.carriers.iter().any(|carrier| *carrier != Carrier::NodeConfig) || group.carriers.is_empty();
+    if decisions.join == JoinMethod::EksToken && decisions.agent == AgentSource::None && ours {
         let path = context.at(["agent"]);
         context.error(
             codes::JOIN_AGENT,

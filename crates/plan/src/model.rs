@@ -103,7 +103,7 @@ pub enum Election {
 
 /// How many pods a node takes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum PodLimit {
     /// So many, whatever the instance.
     Fixed(u32),

@@ -64,6 +64,12 @@ pub(crate) fn json_text(value: &Value) -> Text {
     unmarked(&format!("{written}\n"))
 }
 
+/// A value of the tree for people: on one line, text without quotes.
+pub(crate) fn shown(value: &Value) -> String {
+    let written = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+    unmarked(&written).to_string()
+}
+
 /// The tree with `over` laid over it: mappings are merged, everything else is replaced whole, null removes.
 pub(crate) fn merge(base: &mut Value, over: &Value) {
     match (base, over) {

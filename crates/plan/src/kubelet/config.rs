@@ -130,6 +130,10 @@ fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
     if minor >= WITH_RUNTIME_ENDPOINT {
         fields.insert("containerRuntimeEndpoint".to_owned(), json!(CONTAINERD_SOCKET));
     }
+    if !context.group.taints.is_empty() {
+        let path = context.at(["taints"]);
+        context.origin("taints", crate::labels::taints_flag(&context.group.taints), Origin::Document(path));
+    }
     if minor >= WITH_TAINTS && !context.group.taints.is_empty() {
         let taints: Vec<Value> = context
             .group
@@ -226,8 +230,23 @@ fn swap(context: &mut Context<'_>, fields: &mut Map<String, Value>) {
     }
 }
 
+/// Remembers the fields that nobody asked for.
+fn tell_defaults(context: &mut Context<'_>, config: &Value) {
+    let version = context.minor;
+    for (key, value) in config.as_object().into_iter().flatten() {
+        let subject = format!("kubelet config {key}");
+        let told =
+            key == "registerWithTaints" || context.provenance.iter().any(|known| known.subject == subject);
+        if !told && !context.group.kubelet.config.contains_key(key) {
+            let value = template::shown(value);
+            context.origin(subject, value, Origin::Default(format!("ours for kubelet 1.{}", version.0)));
+        }
+    }
+}
+
 /// Lays the operator's fields over the configuration, and says what is wrong with them.
 fn overlay(context: &mut Context<'_>, config: &mut Value) {
+    tell_defaults(context, config);
     let given = &context.group.kubelet.config;
     if given.is_empty() {
         return;

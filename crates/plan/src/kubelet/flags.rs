@@ -20,6 +20,10 @@ pub(crate) fn common(context: &mut Context<'_>) -> Flags {
     let minor = context.minor;
     if !context.group.labels.is_empty() {
         flags.insert("node-labels".to_owned(), labels::labels_flag(&context.group.labels));
+        for (label, value) in &context.group.labels {
+            let path = context.at(["labels"]).key(label.as_str());
+            context.origin(format!("label {label}"), value.to_string(), Origin::Document(path));
+        }
     }
     if context.on_aws() {
         let provider = if minor < EXTERNAL_CLOUD_PROVIDER { "aws" } else { "external" };

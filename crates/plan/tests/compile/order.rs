@@ -178,3 +178,19 @@ fn a_changed_script_is_a_changed_command() {
     assert_eq!(command("echo a"), command("echo a"));
     assert_ne!(command("echo a"), command("echo b"));
 }
+
+#[test]
+fn phases_never_go_back() {
+    let group = "steps:\n  - {name: a, run: [a], before: [gate], after: [configure]}\n  - {name: b, run: [b], before: [gate]}\n  - {name: c, run: [c], after: [b], before: [gate]}\n  - {name: d, run: [d], before: [registered], after: [kubelet]}";
+    let plan = plan(&eks("1.33", group));
+    let phases: Vec<_> = plan.steps.iter().map(|step| step.phase).collect();
+    assert!(phases.is_sorted(), "{phases:?}");
+}
+
+#[test]
+fn the_agent_of_the_image_makes_the_token_where_a_node_config_goes() {
+    let alone = "agent: none\ncarriers: [nodeconfig]";
+    assert!(!codes(&eks("1.33", alone)).contains(&"join/needs-agent"));
+    let both = "agent: none\ncarriers: [nodeconfig, multipart]";
+    assert!(codes(&eks("1.33", both)).contains(&"join/needs-agent"));
+}

@@ -269,3 +269,22 @@ fn both_families_of_addresses_are_known() {
         PodLimit::Interfaces { prefix_delegation: false, custom_networking: false, cap: None }
     );
 }
+
+#[test]
+fn every_field_of_kubelets_configuration_has_an_origin() {
+    let document = eks(
+        "1.33",
+        "labels: {a: b}\ntaints: [{key: k, effect: NoSchedule}]\nkubelet: {config: {maxPods: 20}}",
+    );
+    let compiled = compile(&document, 0, &LocalFiles::default());
+    let subjects: Vec<&str> = compiled.provenance.iter().map(|known| known.subject.as_str()).collect();
+    for subject in [
+        "label a",
+        "taints",
+        "kubelet config maxPods",
+        "kubelet config evictionHard",
+        "kubelet config authentication",
+    ] {
+        assert_eq!(subjects.iter().filter(|known| **known == subject).count(), 1, "{subject}: {subjects:?}");
+    }
+}
