@@ -234,12 +234,11 @@ fn swap(context: &mut Context<'_>, fields: &mut Map<String, Value>) {
 fn tell_defaults(context: &mut Context<'_>, config: &Value) {
     let version = context.minor;
     for (key, value) in config.as_object().into_iter().flatten() {
-        let subject = format!("kubelet config {key}");
-        let told =
-            key == "registerWithTaints" || context.provenance.iter().any(|known| known.subject == subject);
+        // These have a better origin already.
+        let told = matches!(key.as_str(), "clusterDNS" | "providerID" | "registerWithTaints");
         if !told && !context.group.kubelet.config.contains_key(key) {
-            let value = template::shown(value);
-            context.origin(subject, value, Origin::Default(format!("ours for kubelet 1.{}", version.0)));
+            let origin = Origin::Default(format!("ours for kubelet 1.{}", version.0));
+            context.origin(format!("kubelet config {key}"), template::shown(value), origin);
         }
     }
 }
