@@ -135,11 +135,12 @@ pub(crate) fn fitted(
 ) -> Rendered {
     let (platform, limit) = budget_of(load.group.platform);
     let (plain, parts) = make(false, findings);
-    let (form, bytes) = packed(&plain, limit);
+    let size = plain.len();
+    let (form, bytes) = packed(plain, limit);
     let mut rendered = Rendered {
         carrier,
         file_name: file_name.to_owned(),
-        budget: Some(Budget { platform, limit, used: bytes.len(), plain: plain.len() }),
+        budget: Some(Budget { platform, limit, used: bytes.len(), plain: size }),
         bytes,
         parts,
         form,
@@ -149,8 +150,9 @@ pub(crate) fn fitted(
     if rendered.bytes.len() > limit && holds_plan && is_fetchable(load) {
         // What there is to tell was told above.
         let (plain, parts) = make(true, &mut Findings::new());
-        let (form, bytes) = packed(&plain, limit);
-        rendered.budget = Some(Budget { platform, limit, used: bytes.len(), plain: plain.len() });
+        let size = plain.len();
+        let (form, bytes) = packed(plain, limit);
+        rendered.budget = Some(Budget { platform, limit, used: bytes.len(), plain: size });
         rendered = Rendered { bytes, parts, form, plan_fetched: true, ..rendered };
     }
     if rendered.form != Form::Plain {
@@ -161,18 +163,19 @@ pub(crate) fn fitted(
 }
 
 /// Compression only as strong as it has to be.
-fn packed(plain: &[u8], limit: usize) -> (Form, Vec<u8>) {
+fn packed(plain: Vec<u8>, limit: usize) -> (Form, Vec<u8>) {
     if plain.len() <= limit {
-        return (Form::Plain, plain.to_vec());
+        return (Form::Plain, plain);
     }
-    let usual = gzip(plain);
+    let usual = gzip(&plain);
     if usual.len() <= limit {
         return (Form::Gzip, usual);
     }
-    (Form::StrongGzip, gzip_strong(plain))
+    (Form::StrongGzip, gzip_strong(&plain))
 }
 
-/// Findings about the size of a carrier.
+/// Findings about the size of a carrier. A plan that is fetched is told in the same words of every carrier, so that a group
+/// is told once.
 pub(crate) fn tell_size(load: &Load<'_>, rendered: &Rendered, findings: &mut Findings) {
     let Some(budget) = &rendered.budget else { return };
     let place = load.place("carriers");
@@ -183,7 +186,7 @@ pub(crate) fn tell_size(load: &Load<'_>, rendered: &Rendered, findings: &mut Fin
                 format!("with the plan inside, the user-data is over {}'s {} bytes; the node fetches the plan instead", budget.platform, budget.limit),
             )
             .at(place.clone())
-            .hint(format!("upload what `bringup publish` lays out before a machine starts; {}", largest(load, rendered))),
+            .hint("upload what `bringup publish` lays out before a machine starts"),
         );
     }
     if budget.fits() {

@@ -5,7 +5,8 @@ mod sample;
 use std::sync::LazyLock;
 
 use bringup_carry::{Inspection, base64_text, gzip, inspect, read_plan};
-use bringup_spec::Carrier;
+use bringup_plan::Action;
+use bringup_spec::{Carrier, Phase};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -52,6 +53,38 @@ fn our_first_stage_shows_the_files_that_it_places() {
         let size = plan.to_json().len();
         let shown = json!({"path": expected[0], "mode": "0600", "owner": "root:root", "size": size, "sha256": digest});
         assert_eq!(*record, shown);
+    }
+}
+
+/// The template's own boothook names the stack; `${AWS::StackName}` stands there until it is deployed.
+#[test]
+fn the_file_that_names_the_stack_is_among_the_files_of_a_template() {
+    let signals = "      instanceTypes: [m5.large]\n      scaling: {max: 3}\n      signals:\n        - kind: cloudformation\n";
+    for os in ["ubuntu", "flatcar"] {
+        let document = sample::document("aws", os, signals);
+        let (mut plan, parts) = (sample::plan(&document), sample::parts(&document));
+        plan.units[1].enabled = Some(true);
+        let signal = Action::Signal {
+            kind: bringup_spec::SignalKind::CloudFormation,
+            target: std::collections::BTreeMap::new(),
+            token: None,
+        };
+        plan.steps.push(sample::step("signal", Phase::Report, signal));
+        let rendered = sample::load(&document, &plan, &parts).render(Carrier::CloudFormation);
+        let inspection = inspect("template.yaml", &rendered.bytes);
+        let file = inspection.files.iter().find(|file| file.path == "/etc/bringup/stack.json").expect(os);
+        let content = "{\"resource\":\"NodeGroup\",\"stack\":\"${AWS::StackName}\"}\n";
+        assert_eq!(file.content.as_deref(), Some(content.as_bytes()), "{os}");
+        assert_eq!(
+            (file.mode.as_str(), file.owner.as_str(), file.size),
+            ("0644", "root:root", Some(content.len()))
+        );
+        assert!(inspection.files.is_sorted_by_key(|file| &file.path));
+        let mut names: Vec<&str> = inspection.units.iter().map(|unit| unit.name.as_str()).collect();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all, "{os}: {names:?}");
+        assert!(names.contains(&"bringup-gate.target"));
     }
 }
 

@@ -187,6 +187,7 @@ fn a_plan_that_is_too_large_is_fetched_from_where_the_agent_was_published() {
     let mut plan = sample::plan(&document);
     plan.steps.push(noise("/etc/noise"));
     let url = format!("https://mirror.example/b/plan/{}.json", plan.digest());
+    let mut told = bringup_diag::Findings::new();
     for carrier in [Carrier::CloudInit, Carrier::Ignition] {
         let rendered = sample::load(&document, &plan, &parts).render(carrier);
         assert!(rendered.plan_fetched, "{carrier}");
@@ -197,7 +198,46 @@ fn a_plan_that_is_too_large_is_fetched_from_where_the_agent_was_published() {
             rendered.findings.iter().map(|finding| finding.code.name).collect::<Vec<_>>(),
             ["size/fetched-plan"]
         );
+        told.append(rendered.findings);
     }
+    // The same words, so that a group with several carriers is told once; what is in the plan no longer matters.
+    let told: Vec<_> = told.sorted().into_iter().collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    let hint = "upload what `bringup publish` lays out before a machine starts";
+    assert_eq!(told[0].hint.as_deref(), Some(hint));
+}
+
+/// How each file of an Ignition config is held.
+fn encodings(bytes: &[u8]) -> Vec<(String, bool)> {
+    let config: Value = serde_json::from_slice(bytes).unwrap();
+    let files = config["storage"]["files"].as_array().unwrap();
+    let of =
+        |file: &Value| (file["path"].as_str().unwrap().to_owned(), file["contents"]["compression"] == "gzip");
+    files.iter().map(of).collect()
+}
+
+#[test]
+fn files_of_an_ignition_config_are_packed_only_if_the_plain_config_is_too_large() {
+    let document = sample::document("aws", "flatcar", "");
+    let parts = sample::parts(&document);
+    let with_lines = |count: usize| {
+        let mut plan = sample::plan(&document);
+        plan.steps.push(sample::file("/etc/lines", &lines(count)));
+        let rendered = sample::load(&document, &plan, &parts).render(Carrier::Ignition);
+        assert!(rendered.budget.as_ref().unwrap().fits());
+        assert_eq!(read_plan(&rendered.bytes).as_ref(), Some(&plan));
+        encodings(&rendered.bytes)
+    };
+    let (plan, greeting, long) = ("/etc/bringup/plan.json", "/etc/example/greeting.conf", "/etc/lines");
+    let expected = |files: &[(&str, bool)]| -> Vec<(String, bool)> {
+        files.iter().map(|(path, packed)| ((*path).to_owned(), *packed)).collect()
+    };
+    // 300 lines of about ten bytes, in the plan and by themselves, in base64: about 8 KiB with the rest.
+    assert_eq!(with_lines(300), expected(&[(plan, false), (greeting, false), (long, false)]));
+    // 1,000 lines are over 16 KiB so, and compress well.
+    assert_eq!(with_lines(1000), expected(&[(plan, true), (greeting, false), (long, true)]));
+    // 2,500 lines fit only once.
+    assert_eq!(with_lines(2500), expected(&[(plan, true)]));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use base64::{Engine as _, engine::DecodePaddingMode, engine::GeneralPurpose, eng
 use base64::{alphabet, prelude::BASE64_STANDARD};
 
 use crate::compress::{Packer, gzip_strong};
+use crate::render::Form;
 
 /// Below this, gzip's own header and trailer cost more than it saves.
 const SMALLEST_TO_COMPRESS: usize = 200;
@@ -19,32 +20,38 @@ pub(crate) struct Source {
 
 /// How content is compressed.
 pub(crate) enum Effort {
+    None,
     Usual(Packer),
     Strong,
 }
 
 impl Effort {
-    pub(crate) fn usual() -> Self {
-        Self::Usual(Packer::new(flate2::Compression::default()))
+    pub(crate) fn of(form: Form) -> Self {
+        match form {
+            Form::Plain => Self::None,
+            Form::Gzip => Self::Usual(Packer::new(flate2::Compression::default())),
+            Form::StrongGzip => Self::Strong,
+        }
     }
 
-    fn gzip(&mut self, bytes: &[u8]) -> Vec<u8> {
+    fn gzip(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
         match self {
-            Self::Usual(packer) => packer.gzip(bytes),
-            Self::Strong => gzip_strong(bytes),
+            _ if bytes.len() < SMALLEST_TO_COMPRESS => None,
+            Self::None => None,
+            Self::Usual(packer) => Some(packer.gzip(bytes)),
+            Self::Strong => Some(gzip_strong(bytes)),
         }
     }
 }
 
-/// The shortest address that holds the bytes: escaped, in base64, or compressed and in base64.
+/// The shortest address that holds the bytes: escaped, in base64, or with some effort compressed and in base64.
 pub(crate) fn shortest(bytes: &[u8], effort: &mut Effort) -> Source {
     const ESCAPED: &str = "data:,";
     const ENCODED: &str = "data:;base64,";
     let escaped =
         ESCAPED.len().saturating_add(bytes.iter().map(|byte| if is_plain(*byte) { 1 } else { 3 }).sum());
     let encoded = ENCODED.len().saturating_add(base64_length(bytes.len()));
-    if bytes.len() >= SMALLEST_TO_COMPRESS {
-        let packed = effort.gzip(bytes);
+    if let Some(packed) = effort.gzip(bytes) {
         let length =
             ENCODED.len().saturating_add(base64_length(packed.len())).saturating_add(COMPRESSION_KEY);
         if length < escaped.min(encoded) {
@@ -111,17 +118,22 @@ fn unescape(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effort, decode, shortest};
+    use super::{Effort, Form, decode, shortest};
 
     #[test]
     fn the_shortest_form_is_taken() {
-        let short = shortest(b"net.ipv4.ip_forward = 1\n", &mut Effort::usual());
+        let mut effort = Effort::of(Form::Gzip);
+        let short = shortest(b"net.ipv4.ip_forward = 1\n", &mut effort);
         assert_eq!(short.url, "data:,net.ipv4.ip_forward%20=%201%0A");
-        let binary = shortest(&[0, 1, 2, 255, 254, 253], &mut Effort::usual());
+        let binary = shortest(&[0, 1, 2, 255, 254, 253], &mut effort);
         assert_eq!(binary.url, "data:;base64,AAEC//79");
-        let long = shortest(&b"the same line again and again\n".repeat(50), &mut Effort::usual());
+        let lines = b"the same line again and again\n".repeat(50);
+        let long = shortest(&lines, &mut effort);
         assert!(long.gzip && long.url.len() < 200, "{}", long.url.len());
-        assert_eq!(shortest(b"", &mut Effort::usual()).url, "data:,");
+        assert_eq!(shortest(b"", &mut effort).url, "data:,");
+        // 1,500 bytes are 2,000 letters of base64; escaped, six letters of each 30 would take three.
+        let plain = shortest(&lines, &mut Effort::of(Form::Plain));
+        assert_eq!((plain.gzip, plain.url.len()), (false, "data:;base64,".len() + 2000));
     }
 
     /// The left sides are from Ignition's own tests and from Butane's output.

@@ -26,17 +26,19 @@ const SPECIAL_BITS_VERSION: &str = "3.6.0";
 struct Shape {
     /// Files of the plan also as files of the config.
     files: bool,
-    /// Files compressed as strongly as can be.
-    strong: bool,
+    /// How files are compressed, where that makes them smaller.
+    packing: Form,
     /// The plan by address.
     fetched: bool,
 }
 
-const SHAPES: [Shape; 4] = [
-    Shape { files: true, strong: false, fetched: false },
-    Shape { files: false, strong: false, fetched: false },
-    Shape { files: false, strong: true, fetched: false },
-    Shape { files: false, strong: true, fetched: true },
+/// Compression takes many times what all the rest takes, so it waits until it is needed.
+const SHAPES: [Shape; 5] = [
+    Shape { files: true, packing: Form::Plain, fetched: false },
+    Shape { files: true, packing: Form::Gzip, fetched: false },
+    Shape { files: false, packing: Form::Gzip, fetched: false },
+    Shape { files: false, packing: Form::StrongGzip, fetched: false },
+    Shape { files: false, packing: Form::StrongGzip, fetched: true },
 ];
 
 /// The config of a load, within the platform's limit if that can be.
@@ -109,7 +111,7 @@ fn config(load: &Load<'_>, shape: Shape, findings: &mut Findings) -> (Vec<u8>, V
     let version = version(load, &native, findings);
     let mut sizes = Vec::new();
     native.files.sort_by(|one, other| one.path.cmp(&other.path));
-    let mut effort = if shape.strong { Effort::Strong } else { Effort::usual() };
+    let mut effort = Effort::of(shape.packing);
     let mut files: Vec<Value> = native.files.iter().map(|file| file_value(file, &mut effort)).collect();
     for (file, value) in native.files.iter().zip(&files) {
         sizes.push(PartSize { name: file.path.clone(), bytes: json_length(value) });

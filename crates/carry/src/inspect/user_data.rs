@@ -1,9 +1,12 @@
 //! User-data, as cloud-init would take it.
 
+use bringup_cloudformation::STACK_FILE;
 use bringup_cloudinit::{Stage, decode, effects, lint};
 
 use super::{FileRecord, Inspection, Piece, StepRecord, UnitRecord, first_stage};
 use crate::first_stage::read_files;
+use crate::placed::PlacedFile;
+use crate::shell::read_word;
 
 /// What the node does with user-data.
 pub(super) fn inspected(input: &str, bytes: &[u8]) -> Inspection {
@@ -36,6 +39,8 @@ pub(super) fn inspected(input: &str, bytes: &[u8]) -> Inspection {
         let text = step.script.as_deref().unwrap_or(&step.run);
         if let Some(placed) = read_files(text) {
             first_stage(&mut inspection, text, placed);
+        } else if let Some(file) = stack_file(text) {
+            inspection.files.push(file);
         }
         inspection.steps.push(StepRecord {
             stage: stage_name(step.stage),
@@ -47,6 +52,17 @@ pub(super) fn inspected(input: &str, bytes: &[u8]) -> Inspection {
     inspection.units.sort();
     inspection.findings = inspection.findings.sorted();
     inspection
+}
+
+/// The file that names the stack, if the script is the boothook that a template of ours adds. Before the template is
+/// deployed, its content is as it stands there.
+fn stack_file(script: &str) -> Option<FileRecord> {
+    let written = format!(" >{STACK_FILE}.new");
+    let (content, _) = script.lines().find_map(|line| {
+        let line = line.strip_prefix(r"printf '%s\n' ")?.strip_suffix(&written)?;
+        read_word(line).filter(|(_, rest)| rest.is_empty())
+    })?;
+    Some(PlacedFile::new(STACK_FILE, 0o644, content + "\n").into())
 }
 
 fn file_record(file: &bringup_cloudinit::File) -> FileRecord {
