@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use bringup_diag::{Finding, Findings};
-use bringup_plan::sha256_hex;
 use bringup_spec::{AgentSource, Url};
 
 use crate::codes;
@@ -131,7 +130,7 @@ pub(crate) fn wanted_plan(load: &Load<'_>) -> Option<Wanted> {
     if bases.is_empty() {
         return None;
     }
-    let sha256 = sha256_hex(load.plan_json().as_bytes());
+    let sha256 = load.plan_sha256().to_owned();
     let name = plan_name(&sha256);
     let urls = bases.iter().map(|base| format!("{base}/{name}")).collect();
     Some(Wanted { mode: 0o600, path: PLAN_PATH, sha256, urls })

@@ -1,7 +1,9 @@
 //! What is to be carried: a plan, and the document that it came from.
 
+use std::sync::OnceLock;
+
 use bringup_diag::{Finding, Findings, Place};
-use bringup_plan::{LocalEntry, LocalFiles, Plan};
+use bringup_plan::{LocalEntry, LocalFiles, Plan, sha256_hex};
 use bringup_spec::{AgentSource, Document, Download, NodeGroup, PartType};
 use bringup_yaml::Path;
 
@@ -71,7 +73,8 @@ pub struct Load<'input> {
     pub parts: &'input [ResolvedPart],
     /// Where `bringup publish` puts things for nodes to fetch, if anywhere.
     pub published_at: Option<&'input str>,
-    pub(crate) plan_json: String,
+    plan_json: String,
+    plan_sha256: OnceLock<String>,
 }
 
 impl<'input> Load<'input> {
@@ -83,7 +86,8 @@ impl<'input> Load<'input> {
         plan: &'input Plan,
         parts: &'input [ResolvedPart],
     ) -> Self {
-        Self { document, group_path, group, plan, parts, published_at: None, plan_json: plan.to_json() }
+        let (plan_json, plan_sha256) = (plan.to_json(), OnceLock::new());
+        Self { document, group_path, group, plan, parts, published_at: None, plan_json, plan_sha256 }
     }
 
     /// The same load, with the address from which nodes fetch what `bringup publish` lays out.
@@ -96,6 +100,11 @@ impl<'input> Load<'input> {
     /// The plan's bytes.
     pub fn plan_json(&self) -> &str {
         &self.plan_json
+    }
+
+    /// Their digest; it is worked out once, for every form of every carrier.
+    pub(crate) fn plan_sha256(&self) -> &str {
+        self.plan_sha256.get_or_init(|| sha256_hex(self.plan_json.as_bytes()))
     }
 
     /// The place of a key of the node group, or of the nearest that is written.

@@ -29,7 +29,7 @@ impl Effort {
     pub(crate) fn of(form: Form) -> Self {
         match form {
             Form::Plain => Self::None,
-            Form::Gzip => Self::Usual(Packer::new(flate2::Compression::default())),
+            Form::Gzip => Self::Usual(Packer::new(flate2::Compression::fast())),
             Form::StrongGzip => Self::Strong,
         }
     }

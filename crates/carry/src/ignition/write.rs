@@ -1,5 +1,7 @@
 //! A load as an Ignition config.
 
+use std::borrow::Cow;
+
 use bringup_diag::{Finding, Findings};
 use bringup_plan::{Action, Unit};
 use bringup_spec::Carrier;
@@ -112,7 +114,7 @@ fn config(load: &Load<'_>, shape: Shape, findings: &mut Findings) -> (Vec<u8>, V
     let mut sizes = Vec::new();
     native.files.sort_by(|one, other| one.path.cmp(&other.path));
     let mut effort = Effort::of(shape.packing);
-    let mut files: Vec<Value> = native.files.iter().map(|file| file_value(file, &mut effort)).collect();
+    let mut files: Vec<Value> = native.files.iter().map(|file| file_value(load, file, &mut effort)).collect();
     for (file, value) in native.files.iter().zip(&files) {
         sizes.push(PartSize { name: file.path.clone(), bytes: json_length(value) });
     }
@@ -208,15 +210,18 @@ fn owner_keys(entry: &mut Map<String, Value>, owner: &str) {
     }
 }
 
-fn file_value(file: &PlacedFile, effort: &mut Effort) -> Value {
+fn file_value(load: &Load<'_>, file: &PlacedFile, effort: &mut Effort) -> Value {
     let source = shortest(&file.content, effort);
     let mut contents = Map::new();
     if source.gzip {
         contents.insert("compression".to_owned(), "gzip".into());
     }
     contents.insert("source".to_owned(), source.url.into());
-    contents
-        .insert("verification".to_owned(), json!({"hash": format!("sha256-{}", sha256_hex(&file.content))}));
+    // The plan is most of a config, and its form is not the first that is tried.
+    let is_plan = file.path == PLAN_PATH && file.content == load.plan_json().as_bytes();
+    let sha256 =
+        if is_plan { Cow::Borrowed(load.plan_sha256()) } else { Cow::Owned(sha256_hex(&file.content)) };
+    contents.insert("verification".to_owned(), json!({"hash": format!("sha256-{sha256}")}));
     let mut entry = Map::new();
     entry.insert("path".to_owned(), file.path.clone().into());
     entry.insert("mode".to_owned(), file.mode.into());
