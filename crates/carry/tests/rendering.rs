@@ -209,11 +209,10 @@ fn a_plan_that_is_too_large_is_fetched_from_where_the_agent_was_published() {
 
 /// How each file of an Ignition config is held.
 fn encodings(bytes: &[u8]) -> Vec<(String, bool)> {
-    let config: Value = serde_json::from_slice(bytes).unwrap();
-    let files = config["storage"]["files"].as_array().unwrap();
-    let of =
-        |file: &Value| (file["path"].as_str().unwrap().to_owned(), file["contents"]["compression"] == "gzip");
-    files.iter().map(of).collect()
+    let config: Value = serde_json::from_slice(bytes).unwrap_or_default();
+    let files = config["storage"]["files"].as_array().into_iter().flatten();
+    let path = |file: &Value| file["path"].as_str().unwrap_or_default().to_owned();
+    files.map(|file| (path(file), file["contents"]["compression"] == "gzip")).collect()
 }
 
 #[test]
@@ -236,6 +235,16 @@ fn files_of_an_ignition_config_are_packed_only_if_the_plain_config_is_too_large(
     assert_eq!(with_lines(300), expected(&[(plan, false), (greeting, false), (long, false)]));
     // 1,000 lines are over 16 KiB so, and compress well.
     assert_eq!(with_lines(1000), expected(&[(plan, true), (greeting, false), (long, true)]));
+    // However close to the limit it is, a config that fits is plain.
+    let closest = (300..1000).rev().find(|count| with_lines(*count).iter().all(|(_, packed)| !packed));
+    let plain_size = |count: usize| {
+        let mut plan = sample::plan(&document);
+        plan.steps.push(sample::file("/etc/lines", &lines(count)));
+        sample::load(&document, &plan, &parts).render(Carrier::Ignition).bytes.len()
+    };
+    // A line adds at most eleven bytes to the plan and ten to the file, in base64 28.
+    let closest = plain_size(closest.unwrap());
+    assert!(closest > 16_384 - 32, "{closest}");
     // 2,500 lines fit only once.
     assert_eq!(with_lines(2500), expected(&[(plan, true)]));
 }

@@ -44,13 +44,24 @@ impl Effort {
     }
 }
 
+const ESCAPED: &str = "data:,";
+const ENCODED: &str = "data:;base64,";
+
+/// The lengths of the address with the bytes escaped, and with them in base64.
+fn lengths(bytes: &[u8]) -> (usize, usize) {
+    let escaped: usize = bytes.iter().map(|byte| if is_plain(*byte) { 1 } else { 3 }).sum();
+    (ESCAPED.len().saturating_add(escaped), ENCODED.len().saturating_add(base64_length(bytes.len())))
+}
+
+/// The length of the shortest address that holds the bytes as they are.
+pub(crate) fn plain_length(bytes: &[u8]) -> usize {
+    let (escaped, encoded) = lengths(bytes);
+    escaped.min(encoded)
+}
+
 /// The shortest address that holds the bytes: escaped, in base64, or with some effort compressed and in base64.
 pub(crate) fn shortest(bytes: &[u8], effort: &mut Effort) -> Source {
-    const ESCAPED: &str = "data:,";
-    const ENCODED: &str = "data:;base64,";
-    let escaped =
-        ESCAPED.len().saturating_add(bytes.iter().map(|byte| if is_plain(*byte) { 1 } else { 3 }).sum());
-    let encoded = ENCODED.len().saturating_add(base64_length(bytes.len()));
+    let (escaped, encoded) = lengths(bytes);
     if let Some(packed) = effort.gzip(bytes) {
         let length =
             ENCODED.len().saturating_add(base64_length(packed.len())).saturating_add(COMPRESSION_KEY);

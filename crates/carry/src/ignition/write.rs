@@ -8,7 +8,7 @@ use bringup_spec::Carrier;
 use serde_json::{Map, Value, json};
 
 use super::SPECIAL_BITS;
-use super::data_url::{Effort, shortest};
+use super::data_url::{Effort, plain_length, shortest};
 use super::native::{Directory, Native, native};
 use crate::budget::{Budget, PartSize, budget_of};
 use crate::codes;
@@ -72,7 +72,7 @@ pub(crate) fn within(load: &Load<'_>, limit: usize, findings: &mut Findings) -> 
             continue;
         }
         let mut said = Findings::new();
-        let (bytes, parts) = config(load, shape, &mut said);
+        let Some((bytes, parts)) = config(load, shape, limit, &mut said) else { continue };
         let fits = bytes.len() <= limit;
         best = Some((bytes, parts, shape, said));
         if fits {
@@ -98,7 +98,13 @@ pub(crate) fn within(load: &Load<'_>, limit: usize, findings: &mut Findings) -> 
     }
 }
 
-fn config(load: &Load<'_>, shape: Shape, findings: &mut Findings) -> (Vec<u8>, Vec<PartSize>) {
+/// The config in one shape; nothing for a plain one that is certain to be over the limit.
+fn config(
+    load: &Load<'_>,
+    shape: Shape,
+    limit: usize,
+    findings: &mut Findings,
+) -> Option<(Vec<u8>, Vec<PartSize>)> {
     let mut native = native(load, shape.files, findings);
     let mut fetched: Vec<Value> = Vec::new();
     if load.has_agent() {
@@ -110,6 +116,9 @@ fn config(load: &Load<'_>, shape: Shape, findings: &mut Findings) -> (Vec<u8>, V
         fetched.extend(agent_file(load, findings));
     }
     let units = units(load, &mut native);
+    if shape.packing == Form::Plain && least_plain(&native, &units) > limit {
+        return None;
+    }
     let version = version(load, &native, findings);
     let mut sizes = Vec::new();
     native.files.sort_by(|one, other| one.path.cmp(&other.path));
@@ -149,7 +158,18 @@ fn config(load: &Load<'_>, shape: Shape, findings: &mut Findings) -> (Vec<u8>, V
     let text = format!("{}\n", Value::Object(config));
     let known: usize = sizes.iter().map(|size| size.bytes).sum();
     sizes.push(PartSize { name: "frame".to_owned(), bytes: text.len().saturating_sub(known) });
-    (text.into_bytes(), sizes)
+    Some((text.into_bytes(), sizes))
+}
+
+/// Fewer bytes than the files and units take if nothing is compressed.
+fn least_plain(native: &Native, units: &[Value]) -> usize {
+    /// The digest, and the keys that every file has.
+    const AROUND_FILE: usize = 150;
+    let files = native
+        .files
+        .iter()
+        .map(|file| plain_length(&file.content).saturating_add(file.path.len()).saturating_add(AROUND_FILE));
+    files.chain(units.iter().map(json_length)).fold(0, usize::saturating_add)
 }
 
 /// How many bytes a value takes in the config.
