@@ -7,16 +7,15 @@ use serde::Serialize;
 use super::{Fault, quoted};
 use crate::decode::parsed;
 
-/// Permission bits, written in octal with a leading zero.
+/// Permission bits, written as four octal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mode(pub u32);
 
 impl Mode {
     /// Reads a mode. A bare `644` is refused: read as a decimal number it would be another mode.
     pub fn parse(text: &str) -> Result<Self, Fault> {
-        let octal = text.starts_with('0')
-            && (4..=5).contains(&text.len())
-            && text.chars().all(|digit| digit.is_digit(8));
+        let four = text.len() == 4 || (text.len() == 5 && text.starts_with('0'));
+        let octal = four && text.chars().all(|digit| digit.is_digit(8));
         match u32::from_str_radix(text, 8) {
             Ok(mode) if octal => Ok(Self(mode)),
             Ok(mode) if mode <= 0o7777 => Err(Fault::new(
@@ -90,7 +89,7 @@ impl Serialize for Owner {
     }
 }
 
-parsed!(Mode, {"type": "string", "pattern": "^0[0-7]{3,4}$"}, written: ToString::to_string);
+parsed!(Mode, {"type": "string", "pattern": "^0?[0-7]{4}$"}, written: ToString::to_string);
 parsed!(Owner, {"type": "string", "pattern": "^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,31}(:[A-Za-z0-9_.][A-Za-z0-9_.-]{0,31})?$"}, written: ToString::to_string);
 
 #[cfg(test)]
@@ -98,9 +97,12 @@ mod tests {
     use super::{Mode, Owner};
 
     #[test]
-    fn modes_are_octal_with_a_leading_zero() {
+    fn modes_are_four_octal_digits() {
         assert_eq!(Mode::parse("0644"), Ok(Mode(0o644)));
         assert_eq!(Mode::parse("04755"), Ok(Mode(0o4755)));
+        for (text, mode) in [("4755", 0o4755), ("1777", 0o1777), ("2755", 0o2755)] {
+            assert_eq!(Mode::parse(text), Ok(Mode(mode)));
+        }
         assert_eq!(Mode(0o600).to_string(), "0600");
         assert_eq!(Mode::parse("644").unwrap_err().hint, "write \"0644\"");
         for wrong in ["", "0", "0888", "rw-r--r--", "0o644", "+644", "077777"] {
