@@ -177,6 +177,8 @@ bringup_diag::codes! {
     UNIT_INSTALL = "unit/no-install";
     /// Two steps have the same name.
     STEP_DUPLICATE = "step/duplicate-name";
+    /// Not an assertion on the order of units.
+    ORDER_SYNTAX = "order/syntax";
     /// The name belongs to a phase or to a step of the plan itself.
     STEP_RESERVED = "step/reserved-name";
     /// A step has exactly one of `run` and `script`.

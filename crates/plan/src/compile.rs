@@ -12,7 +12,7 @@ use crate::kubelet::{config, credential_provider, flags, unit};
 use crate::steps::{plain, write_file};
 use crate::{
     Action, Compiled, Content, FORMAT, LocalFiles, Plan, PodLimit, Step, codes, files, flavour_files,
-    group_checks, join, kernel, kubeadm, labels, operator, order, runtime, signals, software, stages,
+    group_checks, join, kernel, kubeadm, labels, operator, order, paths, runtime, signals, software, stages,
     template, trust, units,
 };
 
@@ -38,7 +38,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
     let environment = trust::proxy_environment(context, &decisions);
     let programs = operator::programs(context);
     let ours = our_steps(context, &decisions, &programs);
-    files::check_paths(context, &ours);
+    paths::check_paths(context, &ours);
     let steps = order::ordered(context, ours, programs.steps);
     let mut units = units::agent_units(context, &decisions);
     let mut kubelet = unit::unit(context, &decisions);
@@ -48,6 +48,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
     if !runtime.drop_ins.is_empty() {
         units.push(runtime);
     }
+    paths::check_own(context, &steps, &units);
     units::operator_units(context, &mut units);
     let group = context.group;
     let mut plan = Plan {
@@ -258,5 +259,7 @@ pub fn local_sources(cluster: &Cluster) -> BTreeSet<String> {
     let spec = &cluster.spec;
     let files = spec.files.iter().chain(spec.node_groups.iter().flat_map(|group| &group.files));
     let parts = spec.node_groups.iter().flat_map(|group| &group.parts);
-    files.filter_map(|file| file.src.clone()).chain(parts.filter_map(|part| part.src.clone())).collect()
+    let sources =
+        files.filter_map(|file| file.src.as_ref()).chain(parts.filter_map(|part| part.src.as_ref()));
+    sources.filter(|source| !source.is_empty()).cloned().collect()
 }

@@ -222,8 +222,13 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
     let mut values = group.instance_types.iter().map(|name| max_pods::literal(&limit, name));
     let first = values.next().flatten();
     if let Some(pods) = first.filter(|first| values.all(|value| value == Some(*first))) {
-        let how = "worked out from the interfaces of the instance type".to_owned();
-        context.origin("max pods", pods.to_string(), Origin::Derived(context.at(["instanceTypes"]), how));
+        let (keys, how) = if cap_decides(&limit, &group.instance_types, pods) {
+            (["maxPods", "cap"].as_slice(), "the cap, below what the interfaces of the instance type allow")
+        } else {
+            (["instanceTypes"].as_slice(), "worked out from the interfaces of the instance type")
+        };
+        let path = context.at(keys.iter().copied());
+        context.origin("max pods", pods.to_string(), Origin::Derived(path, how.to_owned()));
         return PodLimit::Fixed(pods);
     }
     context.origin(
@@ -232,6 +237,15 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
         Origin::Node("from the instance type and its interfaces".to_owned()),
     );
     limit
+}
+
+/// Whether some type would take more pods without the operator's cap.
+fn cap_decides(limit: &PodLimit, instance_types: &[String], pods: u32) -> bool {
+    let PodLimit::Interfaces { prefix_delegation, custom_networking, cap: Some(_) } = *limit else {
+        return false;
+    };
+    let free = PodLimit::Interfaces { prefix_delegation, custom_networking, cap: Some(u32::MAX) };
+    instance_types.iter().any(|name| max_pods::literal(&free, name).is_some_and(|most| most > pods))
 }
 
 /// Unknown types, and types of another architecture.

@@ -1,7 +1,5 @@
 //! Files, directories and links of the operator.
 
-use std::collections::BTreeMap;
-
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -10,6 +8,7 @@ use bringup_yaml::Path;
 
 use crate::context::Context;
 use crate::join::check_secret;
+use crate::paths::is_within;
 use crate::steps::plain;
 use crate::{Action, Content, LocalEntry, LocalFile, Step, codes, sha256_hex};
 
@@ -197,6 +196,12 @@ fn local(context: &mut Context<'_>, path: &Path, file: &File, source: &str) -> V
         None if local.executable => "0755".to_owned(),
         None => "0644".to_owned(),
     };
+    // It would be the directory of the document itself.
+    if source.is_empty() {
+        let hint = "name a file or directory beside the document";
+        context.error(codes::FILE_SRC, &path.key("src"), "`src` is empty", hint);
+        return Vec::new();
+    }
     let files = context.files;
     match files.entries.get(source) {
         Some(LocalEntry::File(local)) => {
@@ -250,9 +255,7 @@ fn local(context: &mut Context<'_>, path: &Path, file: &File, source: &str) -> V
 }
 
 fn check_volatile(context: &mut Context<'_>, path: &Path, target: &str) {
-    let inside = VOLATILE.iter().find(|root| {
-        target.strip_prefix(**root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    });
+    let inside = VOLATILE.iter().find(|root| is_within(target, root));
     if let Some(root) = inside {
         context.warning(
             codes::FILE_VOLATILE,
@@ -280,94 +283,4 @@ fn check_link(context: &mut Context<'_>, path: &Path, link: &Link) {
             "write another target",
         );
     }
-}
-
-/// What a step leaves at a path.
-#[derive(Clone, Copy, PartialEq)]
-enum Leaves {
-    File,
-    Directory,
-    Link,
-}
-
-/// Two things in one place, and things beneath what is no directory.
-pub(crate) fn check_paths(context: &mut Context<'_>, steps: &[Step]) {
-    let mut taken: BTreeMap<&str, (Leaves, &str)> = BTreeMap::new();
-    let mut clashes: Vec<(String, String, bool)> = Vec::new();
-    for step in steps {
-        let (path, leaves) = match &step.action {
-            Action::WriteFile { path, .. } | Action::Fetch { path, unpack: Unpack::No, .. } => {
-                (path.as_str(), Leaves::File)
-            }
-            Action::MakeDirectory { path, .. } | Action::Fetch { path, .. } => {
-                (path.as_str(), Leaves::Directory)
-            }
-            Action::MakeLink { path, .. } => (path.as_str(), Leaves::Link),
-            _ => continue,
-        };
-        if let Some((_, other)) = taken.insert(path, (leaves, &step.name)) {
-            let ours = !other.contains(':') || !step.name.contains(':');
-            clashes.push((path.to_owned(), step.name.clone(), ours));
-        }
-    }
-    for (path, _, ours) in clashes {
-        let place = place_of(context, &path);
-        if ours {
-            context.error(
-                codes::FILE_GENERATED,
-                &place,
-                format!("`{path}` is written by the plan itself"),
-                "remove it: `runtime.config`, `kubelet.config` and the like change what is in there",
-            );
-        } else {
-            context.error(
-                codes::FILE_DUPLICATE,
-                &place,
-                format!("`{path}` is there twice"),
-                "keep one of them",
-            );
-        }
-    }
-    for path in taken.keys() {
-        let mut parent = *path;
-        while let Some((above, _)) = parent.rsplit_once('/').filter(|(above, _)| !above.is_empty()) {
-            if let Some((leaves, _)) = taken.get(above)
-                && *leaves != Leaves::Directory
-            {
-                let place = place_of(context, path);
-                let what = if *leaves == Leaves::Link { "link" } else { "file" };
-                context.error(
-                    codes::FILE_BENEATH,
-                    &place,
-                    format!("`{path}` lies beneath `{above}`, which is a {what}"),
-                    "write the path that is really meant",
-                );
-            }
-            parent = above;
-        }
-    }
-}
-
-/// The place in the document that puts something at `target`; the group's if it is the plan itself.
-fn place_of(context: &Context<'_>, target: &str) -> Path {
-    let group = context.group;
-    let within = |base: Path, paths: Vec<&AbsolutePath>| {
-        let found = paths.iter().rposition(|path| {
-            target.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        });
-        found.map(|index| base.index(index).key("path"))
-    };
-    within(context.at(["files"]), group.files.iter().map(|file| &file.path).collect())
-        .or_else(|| within(context.at(["links"]), group.links.iter().map(|link| &link.path).collect()))
-        .or_else(|| {
-            within(
-                context.at(["directories"]),
-                group.directories.iter().map(|directory| &directory.path).collect(),
-            )
-        })
-        .or_else(|| within(context.at(["assets"]), group.assets.iter().map(|asset| &asset.path).collect()))
-        .or_else(|| {
-            within(Context::spec_path(["files"]), context.spec.files.iter().map(|file| &file.path).collect())
-        })
-        .unwrap_or_else(|| context.path.clone())
 }

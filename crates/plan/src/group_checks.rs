@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use bringup_spec::{Agent, AgentSource, Carrier, Fact, JoinMethod, OsFamily, Role};
 
-use crate::codes;
 use crate::context::Context;
 use crate::decisions::Decisions;
+use crate::{assertions, codes};
 
 /// Findings about a group that no other part makes.
 pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
@@ -68,6 +68,8 @@ pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
             "remove it",
         );
     }
+    let order = context.at(["order"]);
+    assertions::check(context.document, &order, &group.order, &mut context.findings);
     check_swap_version(context);
     check_agent_downloads(context, &group.agent);
     if decisions.join == JoinMethod::Kubeadm && context.group.image_credential_provider.is_some() {

@@ -5,6 +5,7 @@
 //! [`max_pods`] and [`reservations`] are used here and on the node, so that both always agree.
 #![forbid(unsafe_code)]
 
+mod assertions;
 mod aws;
 mod canonical;
 mod checks;
@@ -28,6 +29,7 @@ mod model;
 mod network;
 mod operator;
 mod order;
+mod paths;
 pub mod reservations;
 mod runtime;
 mod signals;

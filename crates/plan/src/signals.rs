@@ -39,7 +39,26 @@ pub(crate) fn steps(context: &mut Context<'_>) -> Vec<Step> {
             "add `signals: [{kind: lifecycle-action}]`",
         );
     }
+    check_timeout(context);
     steps
+}
+
+/// A time that is written though nobody waits. The default is never told.
+fn check_timeout(context: &mut Context<'_>) {
+    let group = context.group;
+    let waits = group.signals.iter().any(|signal| signal.kind == SignalKind::CloudFormation);
+    let hooked = group.scaling.as_ref().is_some_and(|scaling| scaling.lifecycle_hook.is_some());
+    let path = context.at(["scaling", "creationTimeout"]);
+    let tree = context.document.tree();
+    let written = tree.span_at(&path) != tree.span_at(&context.at(["scaling"]));
+    if context.on_aws() && written && !waits && !hooked {
+        context.key_warning(
+            codes::WITHOUT_EFFECT,
+            &path,
+            "`creationTimeout` has no effect: no node signals, so that the stack does not wait",
+            "add `signals: [{kind: cloudformation}]`, or remove it",
+        );
+    }
 }
 
 fn target(context: &mut Context<'_>, path: &Path, signal: &Signal) -> BTreeMap<String, Text> {

@@ -259,6 +259,7 @@ fn overlay(context: &mut Context<'_>, config: &mut Value) {
         }
     }
     super::reserved::check_fields(context, &path);
+    super::values::check_fields(context, &path);
     let mut given = given;
     fill(context, &path, &mut given);
     template::merge(config, &given);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bringup_kubelet::{Lookup, Minor, flag, obsolete_flag_value};
+use bringup_kubelet::{Lookup, Minor, OLDEST, flag, obsolete_flag_value};
 use bringup_spec::{Fact, JoinMethod, NodeNamePolicy, RuntimeName, Segment, Text};
 
 use super::config::CONTAINERD_SOCKET;
@@ -128,6 +128,11 @@ fn check(context: &mut Context<'_>, path: &bringup_yaml::Path, name: &str, value
             "write it on one line",
         );
     }
+    if let Some(addresses) = value.as_literal().filter(|_| name == "cluster-dns") {
+        for address in addresses.split(',') {
+            super::values::check_dns(context, path, address.trim(), codes::FLAG_VALUE);
+        }
+    }
     match flag(name, minor) {
         Lookup::Known(known) => {
             if let Some(text) = value.as_literal() {
@@ -177,6 +182,13 @@ fn check(context: &mut Context<'_>, path: &bringup_yaml::Path, name: &str, value
             path,
             format!("`--{name}` was removed in {removed}, and this is {minor}: kubelet would not start"),
             instead,
+        ),
+        // It may have been one of the flags that are older than the table.
+        Lookup::Unknown { .. } if minor < OLDEST => context.key_warning(
+            codes::FLAG_UNKNOWN,
+            path,
+            format!("whether kubelet {minor} has a flag `--{name}` is not known: the table begins with {OLDEST}, which has none"),
+            format!("look into `kubelet --help` of {minor}"),
         ),
         Lookup::Unknown { suggestion } => {
             let hint = suggestion.map_or_else(

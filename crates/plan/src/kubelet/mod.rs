@@ -6,3 +6,4 @@ pub(crate) mod flags;
 pub(crate) mod kubeconfig;
 pub(crate) mod reserved;
 pub(crate) mod unit;
+pub(crate) mod values;

@@ -13,5 +13,6 @@ mod kubelet;
 mod order;
 mod plan;
 mod properties;
+mod refused;
 mod runtime;
 mod support;
