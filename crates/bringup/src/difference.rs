@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use bringup_diag::{masked_line, masked_lines};
+use bringup_diag::masked_lines;
 use serde::Serialize;
 use similar::{Algorithm, ChangeTag, TextDiff, capture_diff_slices};
 
@@ -38,10 +38,10 @@ pub(crate) struct Change {
     /// How.
     #[serde(rename = "change")]
     pub(crate) kind: Kind,
-    /// What it was, in short.
+    /// What it was, in short, secrets masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) old: Option<String>,
-    /// What it is, in short.
+    /// What it is, in short, secrets masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) new: Option<String>,
     /// A unified diff of the content.
@@ -65,7 +65,8 @@ pub(crate) enum Kind {
 
 impl Change {
     fn new(name: &str, kind: Kind, old: Option<String>, new: Option<String>) -> Self {
-        Self { name: name.to_owned(), kind, old, new, diff: None }
+        let masked = |value: Option<String>| value.map(|value| masked_lines(&value).join("\n"));
+        Self { name: name.to_owned(), kind, old: masked(old), new: masked(new), diff: None }
     }
 }
 
@@ -272,8 +273,8 @@ fn write_change(text: &mut String, change: &Change, paint: Paint) {
         Kind::Moved => (">", paint.warning(&change.name)),
     };
     let what = match (&change.old, &change.new) {
-        (Some(old), Some(new)) => format!(": {} → {}", masked_line(old), masked_line(new)),
-        (Some(only), None) | (None, Some(only)) => format!(" ({})", masked_line(only)),
+        (Some(old), Some(new)) => format!(": {old} → {new}"),
+        (Some(only), None) | (None, Some(only)) => format!(" ({only})"),
         (None, None) => String::new(),
     };
     let _ = writeln!(text, "    {sign} {name}{what}");

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::mask::masked_message;
 use crate::{Finding, Findings, Severity};
 
 /// One finding as JSON.
@@ -12,8 +13,8 @@ pub struct FindingRecord<'a> {
     file: Option<&'a str>,
     line: Option<u32>,
     column: Option<u32>,
-    message: &'a str,
-    hint: Option<&'a str>,
+    message: String,
+    hint: Option<String>,
 }
 
 impl<'a> From<&'a Finding> for FindingRecord<'a> {
@@ -25,8 +26,8 @@ impl<'a> From<&'a Finding> for FindingRecord<'a> {
             file: place.map(|place| place.file.as_str()),
             line: place.map(|place| place.span.start.line),
             column: place.map(|place| place.span.start.column),
-            message: &finding.message,
-            hint: finding.hint.as_deref(),
+            message: masked_message(&finding.message),
+            hint: finding.hint.as_deref().map(masked_message),
         }
     }
 }

@@ -56,6 +56,34 @@ pub fn masked_line(line: &str) -> String {
     without_bootstrap_tokens(&masked)
 }
 
+/// A message or hint with the secrets masked that it repeats from a document.
+///
+/// What is secret by its shape is masked anywhere. What is secret by the key or flag before it is masked only where
+/// the message quotes, between backticks: prose that speaks of `--token` is not a secret.
+pub fn masked_message(message: &str) -> String {
+    let quoted: Vec<String> = message
+        .split('`')
+        .enumerate()
+        .map(|(index, piece)| if index % 2 == 1 { masked_quote(piece) } else { masked_prose(piece) })
+        .collect();
+    without_bootstrap_tokens(&without_user_info(&quoted.join("`")))
+}
+
+fn masked_quote(quote: &str) -> String {
+    let mut lines = masked_lines(quote).join("\n");
+    if quote.ends_with('\n') {
+        lines.push('\n');
+    }
+    lines
+}
+
+fn masked_prose(prose: &str) -> String {
+    match packed_key(prose).into_iter().chain(pem_key(prose)).min() {
+        Some(from) => hidden_from(prose, from),
+        None => prose.to_owned(),
+    }
+}
+
 /// The lines of a text, secrets masked, also where they stand on other lines than their key.
 pub fn masked_lines(text: &str) -> Vec<String> {
     let mut open: Option<OpenValue> = None;
@@ -109,7 +137,7 @@ struct SecretValue {
 /// The first value on the line that stands behind a secret key and `:` or `=`.
 fn secret_value(line: &str) -> Option<SecretValue> {
     line.char_indices().filter(|(_, letter)| matches!(letter, ':' | '=')).find_map(|(separator, _)| {
-        let before = line.get(..separator)?;
+        let before = line.get(..separator)?.trim_end();
         let key = before
             .rsplit(|letter: char| {
                 !(letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '"' | '\''))
@@ -119,7 +147,7 @@ fn secret_value(line: &str) -> Option<SecretValue> {
         let value = line.get(separator + 1..)?.trim();
         let shown = is_harmless(value) || value.strip_prefix('{').is_some_and(starts_with_reference);
         (is_secret_key(key) && !shown)
-            .then_some(SecretValue { key_column: separator - key.len(), start: separator + 1 })
+            .then_some(SecretValue { key_column: before.len() - key.len(), start: separator + 1 })
     })
 }
 
@@ -223,13 +251,36 @@ fn is_bootstrap_token(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_secret_key, masked_line, masked_lines};
+    use super::{is_secret_key, masked_line, masked_lines, masked_message};
+
+    #[test]
+    fn a_message_keeps_its_words_and_loses_its_secrets() {
+        for (message, expected) in [
+            ("`v` is `abcdef.0123456789abcdef`, no number", "`v` is `***********************`, no number"),
+            ("`http://me:pw@host` has no port", "`http://me:**@host` has no port"),
+            ("the words `join --token abc` hold a secret", "the words `join --token ***` hold a secret"),
+            ("`password = \"hunter2` does not end", "`password = \"*******` does not end"),
+            (
+                "`-----BEGIN PRIVATE KEY-----\nMIIE\n` is no certificate",
+                "`-----BEGIN PRIVATE KEY-----\n****\n` is no certificate",
+            ),
+        ] {
+            assert_eq!(masked_message(message), expected);
+        }
+        for harmless in [
+            "the flag `--bootstrap-token` is gone; use `--bootstrap-kubeconfig`",
+            "write `token: {file: /run/token}` or leave `password` out: it is not needed",
+        ] {
+            assert_eq!(masked_message(harmless), harmless);
+        }
+    }
 
     #[test]
     fn values_of_secret_keys_are_masked_in_place() {
         assert_eq!(masked_line("  token: abcdef.0123"), "  token: ***********");
         assert_eq!(masked_line(r#"{"password": "TGV0"}"#), r#"{"password": "****"}"#);
         assert_eq!(masked_line("KUBE_TOKEN=xyz"), "KUBE_TOKEN=***");
+        assert_eq!(masked_line("c: 'password = \"hunter2"), "c: 'password = \"*******");
         assert_eq!(masked_line("DB_PASSWORD_2: 1234"), "DB_PASSWORD_2: ****");
         assert_eq!(masked_line("    client-key-data: AAAA"), "    client-key-data: ****");
         assert_eq!(masked_line("kubeadm join --token abc x"), "kubeadm join --token *** *");

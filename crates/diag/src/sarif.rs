@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::mask::masked_message;
 use crate::{Finding, Findings, Place, Position};
 
 /// The findings as one SARIF run of the tool `bringup`.
@@ -38,12 +39,12 @@ pub fn to_sarif(findings: &Findings, version: &str) -> Value {
 
 fn result(finding: &Finding) -> Value {
     let text = match &finding.hint {
-        Some(hint) => format!("{}; {hint}", finding.message),
-        None => finding.message.clone(),
+        Some(hint) => format!("{}; {}", masked_message(&finding.message), masked_message(hint)),
+        None => masked_message(&finding.message),
     };
     let locations: Vec<Value> = finding.place.iter().map(|place| location(place, None)).collect();
     let related: Vec<Value> =
-        finding.related.iter().map(|(place, label)| location(place, Some(label))).collect();
+        finding.related.iter().map(|(place, label)| location(place, Some(&masked_message(label)))).collect();
     let mut result = json!({"ruleId": finding.code.name, "level": finding.severity.word(), "message": {"text": text}, "locations": locations});
     if !related.is_empty() {
         result["relatedLocations"] = Value::Array(related);

@@ -62,7 +62,7 @@ pub(crate) fn is_unsafe(letter: char) -> bool {
 }
 
 /// A message for a terminal: what a terminal would act on is escaped.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     if !text.chars().any(|letter| is_unsafe(letter) && letter != '\n') {
         return text.to_owned();
     }

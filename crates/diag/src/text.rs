@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::snippet::{Snippet, printable};
-use crate::{Finding, Findings, Place, Severity, masked_lines};
+use crate::{Finding, Findings, Place, Severity, masked_lines, masked_message};
 
 /// Whether to use colour. Meaning never depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ fn write_finding(text: &mut String, finding: &Finding, quoted: &mut Quoted<'_>, 
         Severity::Note => "1;36",
     };
     let head = paint.with(style, &format!("{}[{}]", finding.severity.word(), finding.code.name));
-    let message = paint.with("1", &format!(": {}", printable(&finding.message)));
+    let message = paint.with("1", &format!(": {}", printable(&masked_message(&finding.message))));
     let _ = writeln!(text, "{head}{message}");
     let widest = finding.place.iter().chain(finding.related.iter().map(|(place, _)| place));
     let gutter = widest.map(|place| place.span.start.line.to_string().len()).max().unwrap_or(1);
@@ -77,7 +77,7 @@ fn write_finding(text: &mut String, finding: &Finding, quoted: &mut Quoted<'_>, 
     }
     if let Some(hint) = &finding.hint {
         let label = paint.with("1;32", "hint");
-        let hint = printable(hint);
+        let hint = printable(&masked_message(hint));
         let _ = writeln!(text, "{:gutter$} {} {label}: {hint}", "", paint.with("1;34", "="));
     }
 }
@@ -110,7 +110,7 @@ fn write_place(
         let _ = write!(carets, " to line {last}");
     }
     if !label.is_empty() {
-        let _ = write!(carets, " {}", printable(label));
+        let _ = write!(carets, " {}", printable(&masked_message(label)));
     }
     let pad = " ".repeat(snippet.pad);
     let _ = writeln!(text, "{:gutter$} {bar} {pad}{}", "", paint.with(style, &carets));

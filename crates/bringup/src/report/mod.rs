@@ -8,7 +8,7 @@ mod sizes;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use bringup_diag::{Finding, Findings, Severity};
+use bringup_diag::{Finding, Findings, Severity, masked_message};
 
 use crate::view::{GroupView, counted, grouped};
 use escape::escaped;
@@ -138,7 +138,7 @@ fn overall_findings(html: &mut String, findings: &Findings) {
 fn finding_block(finding: &Finding) -> String {
     let mut text = format!(
         "<div class=\"finding {word}\"><span class=\"word\">{word}</span> {}",
-        with_code(&finding.message),
+        with_code(&masked_message(&finding.message)),
         word = finding.severity.word(),
     );
     if let Some(place) = &finding.place {
@@ -152,7 +152,7 @@ fn finding_block(finding: &Finding) -> String {
         );
     }
     if let Some(hint) = &finding.hint {
-        let _ = write!(text, "<span class=\"hint\">→ {}</span>", with_code(hint));
+        let _ = write!(text, "<span class=\"hint\">→ {}</span>", with_code(&masked_message(hint)));
     }
     let _ = writeln!(text, " <span class=\"quiet mono\">{}</span></div>", finding.code.name);
     text
