@@ -62,6 +62,36 @@ pub(crate) enum Command {
     Man(Man),
 }
 
+impl Command {
+    /// How the result is to be told, a failure included.
+    pub(crate) fn form(&self) -> ReportForm {
+        let form = match self {
+            Self::Build(arguments) => return arguments.output,
+            Self::Inspect(arguments) => arguments.output,
+            Self::Diff(arguments) => arguments.output,
+            Self::Explain(arguments) => arguments.output,
+            Self::Init(arguments) => arguments.output,
+            Self::Publish(arguments) => arguments.output,
+            Self::Render(_) | Self::Schema(_) | Self::Completions(_) | Self::Man(_) => Form::Human,
+        };
+        match form {
+            Form::Human => ReportForm::Human,
+            Form::Json => ReportForm::Json,
+        }
+    }
+}
+
+/// An address that files can be laid out beneath.
+fn base_url(text: &str) -> Result<String, String> {
+    let authority = ["https://", "http://", "s3://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+    let names_host = authority
+        .is_some_and(|rest| rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '['));
+    if names_host && !text.contains(|letter: char| letter.is_whitespace() || letter.is_control()) {
+        return Ok(text.to_owned());
+    }
+    Err("it is no address; write one such as `https://mirror.example/bringup`".to_owned())
+}
+
 /// How to tell results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
@@ -108,7 +138,7 @@ pub(crate) struct Build {
     #[command(flatten)]
     pub(crate) selection: Selection,
     /// Where nodes fetch what `bringup publish` lays out
-    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    #[arg(long, value_name = "URL", value_parser = base_url, value_hint = ValueHint::Url)]
     pub(crate) base_url: Option<String>,
     /// Fail if there are warnings
     #[arg(long)]
@@ -151,7 +181,7 @@ pub(crate) struct Render {
     #[command(flatten)]
     pub(crate) selection: Selection,
     /// Where nodes fetch what `bringup publish` lays out
-    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    #[arg(long, value_name = "URL", value_parser = base_url, value_hint = ValueHint::Url)]
     pub(crate) base_url: Option<String>,
     /// Compress it
     #[arg(long)]
@@ -253,7 +283,7 @@ pub(crate) struct Publish {
     #[arg(short = 'o', long = "output-dir", value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) target: Option<PathBuf>,
     /// The address that the upload will have
-    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    #[arg(long, value_name = "URL", value_parser = base_url, value_hint = ValueHint::Url)]
     pub(crate) base_url: Option<String>,
     /// An agent to publish, `bringup-node-x86_64` or `bringup-node-aarch64`; may be given several times
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]

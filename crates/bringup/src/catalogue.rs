@@ -5,7 +5,8 @@ use serde_json::Value;
 
 /// Every code of every crate, by name.
 pub fn codes() -> Vec<Code> {
-    let lists: [&[Code]; 5] = [
+    let lists: [&[Code]; 6] = [
+        crate::outcome::codes::ALL,
         bringup_carry::codes::ALL,
         bringup_cloudformation::codes::ALL,
         bringup_cloudinit::codes::ALL,
@@ -18,10 +19,11 @@ pub fn codes() -> Vec<Code> {
 }
 
 /// Schemas that are written by hand: of what the program prints, and of the plan.
-const WRITTEN: [(&str, &str); 7] = [
+const WRITTEN: [(&str, &str); 8] = [
     ("build", include_str!("schemas/build.json")),
     ("diff", include_str!("schemas/diff.json")),
     ("explain", include_str!("schemas/explain.json")),
+    ("failure", include_str!("schemas/failure.json")),
     ("findings", include_str!("schemas/findings.json")),
     ("inspect", include_str!("schemas/inspect.json")),
     ("plan", include_str!("schemas/plan.json")),

@@ -27,7 +27,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, ReportForm};
 pub use bringup_diag::Code;
 pub use catalogue::{codes, schemas};
 use outcome::{Stop, Verdict};
@@ -35,8 +35,10 @@ pub use terminal::Terminal;
 
 /// Runs one command and says how it ended.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, terminal: &mut Terminal) -> ExitCode {
+    let mut form = ReportForm::Human;
     let ended = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => {
+            form = arguments.command.form();
             terminal.choose_colour(arguments.color);
             execute(arguments.command, terminal)
         }
@@ -45,7 +47,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, terminal: &mut Termina
     let ended = ended.and_then(|verdict| terminal.flush().map(|()| verdict));
     let verdict = match ended {
         Ok(verdict) => verdict,
-        Err(stop) => stop.told(terminal),
+        Err(stop) => stop.told(form, terminal),
     };
     ExitCode::from(verdict.code())
 }

@@ -2,7 +2,11 @@
 
 use std::fmt::Write as _;
 
+use bringup_diag::{Finding, Findings, masked_message, to_json, to_sarif};
+use serde_json::{Value, json};
+
 use crate::Terminal;
+use crate::arguments::ReportForm;
 use crate::files::FileError;
 
 /// The answer of a command that could be carried out; the exit codes of the contract.
@@ -25,6 +29,15 @@ impl Verdict {
             Self::Wrong => 2,
         }
     }
+
+    /// For programs.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::No => "no",
+            Self::Wrong => "wrong",
+        }
+    }
 }
 
 /// Why a command could not be carried out.
@@ -38,7 +51,12 @@ pub(crate) enum Stop {
         hint: Option<String>,
     },
     /// The machine would not do what was asked.
-    Failed(String),
+    Failed {
+        /// What it would not do.
+        message: String,
+        /// What to do instead.
+        hint: Option<String>,
+    },
     /// Whoever read our output has seen enough.
     Pipe,
 }
@@ -49,34 +67,72 @@ impl Stop {
         Self::Input { message: message.into(), hint: None }
     }
 
+    /// Something that the machine would not do.
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), hint: None }
+    }
+
     /// The same, with what to do instead.
     #[must_use]
     pub(crate) fn with_hint(self, text: impl Into<String>) -> Self {
         match self {
             Self::Input { message, .. } => Self::Input { message, hint: Some(text.into()) },
-            other => other,
+            Self::Failed { message, .. } => Self::Failed { message, hint: Some(text.into()) },
+            Self::Pipe => Self::Pipe,
         }
     }
 
-    /// Tells the person and gives the answer that the exit code comes from.
-    pub(crate) fn told(self, terminal: &mut Terminal) -> Verdict {
-        let (message, hint, verdict) = match self {
+    /// Tells the person, and the program that asked for another form, and gives the answer that the exit code comes from.
+    pub(crate) fn told(self, form: ReportForm, terminal: &mut Terminal) -> Verdict {
+        let (code, message, hint, verdict) = match self {
             Self::Pipe => return Verdict::Good,
-            Self::Input { message, hint } => (message, hint, Verdict::Wrong),
-            Self::Failed(message) => (message, None, Verdict::No),
+            Self::Input { message, hint } => (codes::WRONG, message, hint, Verdict::Wrong),
+            Self::Failed { message, hint } => (codes::FAILED, message, hint, Verdict::No),
         };
+        let (message, hint) = (masked_message(&message), hint.as_deref().map(masked_message));
         let paint = terminal.error_paint();
         let mut text = format!("{}: {message}\n", paint.error("error"));
-        if let Some(hint) = hint {
+        if let Some(hint) = &hint {
             let _ = writeln!(text, " {} {}: {hint}", paint.frame("="), paint.good("hint"));
         }
         terminal.say(&text);
+        let mut finding = Finding::error(code, message);
+        finding.hint = hint;
+        let findings: Findings = std::iter::once(finding).collect();
+        let told = match form {
+            ReportForm::Human => Ok(()),
+            ReportForm::Json => terminal.json(&failure(verdict, &findings)),
+            ReportForm::Sarif => terminal.json(&to_sarif(&findings, env!("CARGO_PKG_VERSION"))),
+        };
+        // It has been said on standard error: that standard output is gone as well changes nothing.
+        let _ = told.and_then(|()| terminal.flush());
         verdict
     }
 }
 
+/// What a command prints for programs if it has nothing else to show; of `build` it is one more result.
+pub(crate) fn failure(verdict: Verdict, findings: &Findings) -> Value {
+    json!({"verdict": verdict.word(), "groups": [], "findings": to_json(findings)})
+}
+
 impl From<FileError> for Stop {
     fn from(fault: FileError) -> Self {
-        if fault.is_about_input() { Self::input(fault.to_string()) } else { Self::Failed(fault.to_string()) }
+        let message = fault.to_string();
+        let stop = if fault.is_about_input() { Self::input(message) } else { Self::failed(message) };
+        match fault.hint() {
+            Some(hint) => stop.with_hint(hint),
+            None => stop,
+        }
+    }
+}
+
+/// Codes of what is wrong before there is a document to speak of.
+pub(crate) mod codes {
+    bringup_diag::codes! {
+        /// The call is wrong, or what it names cannot be read: a file that is missing or no UTF-8 text, a directory where a
+        /// file is needed, two clusters of one name.
+        WRONG = "call/wrong";
+        /// The machine would not do what was asked: a directory that cannot be written to, a full disk.
+        FAILED = "call/failed";
     }
 }

@@ -123,7 +123,7 @@ fn output_fault(fault: &std::io::Error) -> Stop {
     if fault.kind() == ErrorKind::BrokenPipe {
         Stop::Pipe
     } else {
-        Stop::Failed(format!("cannot write to standard output: {}", crate::files::reason(fault)))
+        Stop::failed(format!("cannot write to standard output: {}", crate::files::reason(fault)))
     }
 }
 

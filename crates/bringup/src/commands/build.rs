@@ -1,6 +1,6 @@
 //! `bringup build`
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Build, ReportForm};
 use crate::commands::render;
+use crate::files::Readers;
 use crate::outcome::{Stop, Verdict};
 use crate::project::{Built, Project};
 use crate::summary::summary;
@@ -57,8 +58,11 @@ fn build(arguments: &Build, project: &Project, terminal: &Terminal) -> Result<Ou
         return Ok(Outcome { groups, findings, over_budget, written: None });
     }
     let (groups, count) = write(&arguments.directory, built, terminal)?;
+    if arguments.selection.group.is_none() {
+        remove_former_groups(&arguments.directory, &groups)?;
+    }
     let page = report::page(&project.names, &groups, &findings);
-    files::fill(&arguments.directory, &[(REPORT, page.as_bytes())])?;
+    files::fill(&arguments.directory, &[(REPORT, page.as_bytes())], Readers::All)?;
     Ok(Outcome { groups, findings, over_budget, written: Some(count + 1) })
 }
 
@@ -71,13 +75,25 @@ fn write(directory: &Path, built: Vec<Built>, terminal: &Terminal) -> Result<(Ve
         let Some(view) = group.view else { continue };
         let files: Vec<(&str, &[u8])> =
             group.files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
-        files::fill(&group_directory(directory, &view), &files)?;
+        files::fill(&group_directory(directory, &view), &files, Readers::Owner)?;
         count += files.len();
         groups.push(view);
         progress.inc(1);
     }
     progress.finish_and_clear();
     Ok((groups, count))
+}
+
+/// Groups that a cluster no longer has would be published with the others.
+fn remove_former_groups(directory: &Path, groups: &[GroupView]) -> Result<(), Stop> {
+    let mut clusters: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for group in groups {
+        clusters.entry(&group.plan.cluster).or_default().insert(&group.plan.group);
+    }
+    for (cluster, groups) in clusters {
+        files::prune(&directory.join(cluster), &groups)?;
+    }
+    Ok(())
 }
 
 fn group_directory(directory: &Path, view: &GroupView) -> PathBuf {
@@ -152,13 +168,8 @@ fn tell(
 }
 
 fn as_json(arguments: &Build, outcome: &Outcome, verdict: Verdict) -> Value {
-    let word = match verdict {
-        Verdict::Good => "good",
-        Verdict::No => "no",
-        Verdict::Wrong => "wrong",
-    };
     let mut value = json!({
-        "verdict": word,
+        "verdict": verdict.word(),
         "groups": outcome.groups.iter().map(group_json).collect::<Vec<_>>(),
         "findings": to_json(&outcome.findings),
     });

@@ -6,23 +6,26 @@ use std::path::Path;
 use bringup_plan::Plan;
 use serde_json::{Value, json};
 
-use crate::arguments::{Diff, Form, Selection};
+use crate::arguments::{Diff, Form};
 use crate::commands::publish::plans_in;
 use crate::commands::render;
 use crate::difference::Difference;
 use crate::node_state::NodeState;
-use crate::outcome::{Stop, Verdict};
+use crate::outcome::{Stop, Verdict, failure};
 use crate::project::Project;
 use crate::{Terminal, files};
+
+/// How the `apiVersion` of a document begins.
+const API_GROUP: &str = "bringup.dev/";
 
 /// States of nodes by `CLUSTER/GROUP`; a carrier of somebody else has the one name `""`.
 type Side = BTreeMap<String, NodeState>;
 
 pub(crate) fn execute(arguments: &Diff, terminal: &mut Terminal) -> Result<Verdict, Stop> {
-    let Some(mut old) = side(&arguments.old, &arguments.selection, terminal)? else {
+    let Some(mut old) = side(&arguments.old, arguments, terminal)? else {
         return Ok(Verdict::Wrong);
     };
-    let Some(mut new) = side(&arguments.new, &arguments.selection, terminal)? else {
+    let Some(mut new) = side(&arguments.new, arguments, terminal)? else {
         return Ok(Verdict::Wrong);
     };
     pair_single(&mut old, &mut new);
@@ -85,7 +88,7 @@ fn pair_single(old: &mut Side, new: &mut Side) {
 }
 
 /// What an input makes of its nodes; `None` if it does not compile, which has been told.
-fn side(path: &Path, selection: &Selection, terminal: &mut Terminal) -> Result<Option<Side>, Stop> {
+fn side(path: &Path, arguments: &Diff, terminal: &mut Terminal) -> Result<Option<Side>, Stop> {
     if files::is_directory(path) {
         return directory_side(path).map(Some);
     }
@@ -96,11 +99,31 @@ fn side(path: &Path, selection: &Selection, terminal: &mut Terminal) -> Result<O
             NodeState::from(&plan),
         )])));
     }
-    let is_document = std::str::from_utf8(&bytes).is_ok_and(|text| text.contains("bringup.dev/"));
-    if is_document {
-        return document_side(path, selection, terminal);
+    if is_document(&bytes) {
+        return document_side(path, arguments, terminal);
     }
     carrier_side(path, &bytes)
+}
+
+/// Whether these are documents of ours, mistakes and all: carriers hold the same words further in.
+fn is_document(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    if let Ok(value) = serde_json::from_str::<Value>(text) {
+        let version = value.get("apiVersion").and_then(Value::as_str);
+        return version.is_some_and(|version| version.starts_with(API_GROUP));
+    }
+    // A document may fail to parse, and then its mistakes are to be told: its lines decide.
+    let text = text.trim_start_matches('\u{feff}');
+    let is_flow = text.trim_start().starts_with('{');
+    let quotes = ['"', '\''];
+    !text.contains('\0')
+        && text.lines().any(|line| {
+            let key = if is_flow { line.trim_start_matches([' ', '\t', '{']) } else { line };
+            key.trim_start_matches(quotes)
+                .strip_prefix("apiVersion")
+                .and_then(|rest| rest.trim_start_matches(quotes).trim_start().strip_prefix(':'))
+                .is_some_and(|version| version.trim_start().trim_start_matches(quotes).starts_with(API_GROUP))
+        })
 }
 
 /// What a directory of `build` holds.
@@ -119,7 +142,8 @@ fn directory_side(path: &Path) -> Result<Side, Stop> {
     Ok(side)
 }
 
-fn document_side(path: &Path, selection: &Selection, terminal: &mut Terminal) -> Result<Option<Side>, Stop> {
+fn document_side(path: &Path, arguments: &Diff, terminal: &mut Terminal) -> Result<Option<Side>, Stop> {
+    let selection = &arguments.selection;
     let project = Project::load(&[path.to_owned()], selection)?;
     let mut findings = project.findings.clone();
     let mut side = Side::new();
@@ -132,7 +156,11 @@ fn document_side(path: &Path, selection: &Selection, terminal: &mut Terminal) ->
         }
     }
     if render::verdict(&findings) == Verdict::Wrong {
-        terminal.findings(&findings.sorted(), &project.sources);
+        let findings = findings.sorted();
+        terminal.findings(&findings, &project.sources);
+        if arguments.output == Form::Json {
+            terminal.json(&failure(Verdict::Wrong, &findings))?;
+        }
         return Ok(None);
     }
     Ok(Some(side))

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Explain, Form};
 use crate::catalogue::codes;
-use crate::outcome::{Stop, Verdict};
+use crate::outcome::{Stop, Verdict, failure};
 use crate::project::Project;
 use crate::terminal::Paint;
 use crate::view::{GroupView, OriginView, summary_of};
@@ -28,8 +28,12 @@ pub(crate) fn execute(arguments: &Explain, terminal: &mut Terminal) -> Result<Ve
         findings.append(built.findings);
         groups.extend(built.view);
     }
-    terminal.findings(&findings.clone().sorted(), &project.sources);
+    let findings = findings.sorted();
+    terminal.findings(&findings, &project.sources);
     if findings.has_errors() {
+        if arguments.output == Form::Json {
+            terminal.json(&failure(Verdict::Wrong, &findings))?;
+        }
         return Ok(Verdict::Wrong);
     }
     let subject = arguments.subject.as_deref();

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use bringup_carry::{FileRecord, Inspection, inspect};
-use bringup_diag::{Sources, masked_line};
+use bringup_diag::{Sources, masked_line, masked_lines, printable};
+use bringup_plan::Step;
+use serde_json::{Value, json};
 
 use crate::arguments::{Form, Inspect};
 use crate::outcome::{Stop, Verdict};
@@ -14,13 +16,16 @@ use crate::{Terminal, files};
 /// So many lines of one command are shown.
 const MOST_LINES: usize = 12;
 
+/// Kinds of input that are settings for an agent of the image: their text is what there is to show.
+const SETTINGS: [&str; 2] = ["application/toml", "application/node.eks.aws"];
+
 pub(crate) fn execute(arguments: &Inspect, terminal: &mut Terminal) -> Result<Verdict, Stop> {
     let bytes = files::input(&arguments.input)?;
     let name = files::shown(&arguments.input);
     let inspection = inspect(&name, &bytes);
     let verdict = if inspection.decoded { Verdict::Good } else { Verdict::Wrong };
     if arguments.output == Form::Json {
-        terminal.json(&inspection.to_json())?;
+        terminal.json(&as_json(&inspection))?;
         return Ok(verdict);
     }
     terminal.findings(&inspection.all_findings(), &sources(&inspection));
@@ -45,6 +50,34 @@ fn sources(inspection: &Inspection) -> Sources {
     sources
 }
 
+/// As the contracts fix it, with the steps of the plan behind the commands that start it.
+fn as_json(inspection: &Inspection) -> Value {
+    let mut value = inspection.to_json();
+    add_plan_steps(&mut value, inspection);
+    let parts = value.get_mut("parts").and_then(Value::as_array_mut);
+    for (value, part) in parts.into_iter().flatten().zip(&inspection.parts) {
+        add_plan_steps(value, part);
+    }
+    value
+}
+
+fn add_plan_steps(value: &mut Value, inspection: &Inspection) {
+    if let (Some(steps), Some(plan)) =
+        (value.get_mut("steps").and_then(Value::as_array_mut), &inspection.plan)
+    {
+        steps.extend(
+            plan.steps
+                .iter()
+                .map(|step| json!({"stage": "plan", "run": format!("{} {}", step.phase.word(), work(step))})),
+        );
+    }
+}
+
+/// A step of a plan: its name, and what it does.
+fn work(step: &Step) -> String {
+    format!("{}: {}", step.name, masked_line(&summary_of(&step.action)))
+}
+
 fn as_text(name: &str, inspection: &Inspection, paint: Paint) -> String {
     if inspection.parts.is_empty() {
         return one(name, inspection, paint);
@@ -65,6 +98,14 @@ fn one(name: &str, inspection: &Inspection, paint: Paint) -> String {
                 piece.kind,
                 grouped(piece.text.len())
             );
+        }
+    }
+    if let [piece] = inspection.pieces.as_slice()
+        && SETTINGS.contains(&piece.kind.as_str())
+    {
+        heading(&mut text, "settings", paint);
+        for line in masked_lines(&piece.text) {
+            let _ = writeln!(text, "  {}", shown(&line));
         }
     }
     written(&mut text, inspection, paint);
@@ -94,14 +135,7 @@ fn one(name: &str, inspection: &Inspection, paint: Paint) -> String {
     if let Some(plan) = &inspection.plan {
         heading(&mut text, &format!("then the plan of {}/{}, in order", plan.cluster, plan.group), paint);
         for (index, step) in plan.steps.iter().enumerate() {
-            let _ = writeln!(
-                text,
-                "  {:>3}  {:<14} {}: {}",
-                index + 1,
-                step.phase.word(),
-                step.name,
-                masked_line(&summary_of(&step.action))
-            );
+            let _ = writeln!(text, "  {:>3}  {:<14} {}", index + 1, step.phase.word(), work(step));
         }
     }
     text
@@ -157,11 +191,16 @@ fn content(file: &FileRecord) -> String {
     if known.is_empty() { "decided on the node".to_owned() } else { known.join(", ") }
 }
 
+/// A line of somebody's text as a terminal may show it.
+fn shown(line: &str) -> String {
+    printable(&line.replace('\t', "    "))
+}
+
 /// One command with its stage; a long one is cut.
 fn command(text: &mut String, number: usize, stage: &str, run: &str, paint: Paint) {
     let lines: Vec<&str> = run.lines().collect();
     for (index, line) in lines.iter().take(MOST_LINES).enumerate() {
-        let line = masked_line(line);
+        let line = shown(&masked_line(line));
         if index == 0 {
             let _ = writeln!(text, "  {number:>3}  {}  {line}", paint.strong(&format!("{stage:<10}")));
         } else {

@@ -5,12 +5,12 @@ use crate::outcome::{Stop, Verdict};
 use crate::{Terminal, files};
 
 pub(crate) fn execute(arguments: &Man, terminal: &mut Terminal) -> Result<Verdict, Stop> {
-    let pages = pages().map_err(|fault| Stop::Failed(format!("cannot make the manual: {fault}")))?;
+    let pages = pages().map_err(|fault| Stop::failed(format!("cannot make the manual: {fault}")))?;
     match &arguments.directory {
         Some(directory) => {
             files::make_directory(directory)?;
             for (name, page) in pages {
-                files::replace(&directory.join(name), &page)?;
+                files::replace(&directory.join(name), &page, files::Readers::All)?;
             }
         }
         None => {

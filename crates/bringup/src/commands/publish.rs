@@ -23,7 +23,7 @@ pub(crate) fn execute(arguments: &Publish, terminal: &mut Terminal) -> Result<Ve
         if let Some(parent) = path.parent() {
             files::make_directory(parent)?;
         }
-        files::replace(&path, &file.bytes)?;
+        files::replace(&path, &file.bytes, files::Readers::All)?;
     }
     match arguments.output {
         Form::Json => {

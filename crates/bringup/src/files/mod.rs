@@ -5,11 +5,12 @@ mod beneath;
 mod owned;
 
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 pub(crate) use beneath::local_files;
-pub(crate) use owned::fill;
+pub(crate) use owned::{fill, prune};
 
 /// Nothing that we are asked to read is honestly larger.
 const LARGEST_INPUT: u64 = 256 * 1024 * 1024;
@@ -29,11 +30,17 @@ pub(crate) struct FileError {
     doing: Doing,
     path: PathBuf,
     why: String,
+    hint: Option<&'static str>,
 }
 
 impl FileError {
     fn new(doing: Doing, path: &Path, fault: &io::Error) -> Self {
-        Self { doing, path: path.to_owned(), why: reason(fault) }
+        Self { doing, path: path.to_owned(), why: reason(fault), hint: way_out(doing, fault.kind()) }
+    }
+
+    /// What to do instead, where that is known.
+    pub(crate) fn hint(&self) -> Option<&'static str> {
+        self.hint
     }
 
     /// Whether the person named something that is not there or not readable.
@@ -53,6 +60,25 @@ impl std::fmt::Display for FileError {
 }
 
 impl std::error::Error for FileError {}
+
+fn way_out(doing: Doing, kind: ErrorKind) -> Option<&'static str> {
+    Some(match (doing, kind) {
+        (Doing::Read, ErrorKind::IsADirectory) => "name a file in it",
+        (Doing::Write, ErrorKind::NotADirectory | ErrorKind::AlreadyExists) => {
+            "a file stands where a directory is needed: move it away or write to another directory"
+        }
+        (Doing::Write, ErrorKind::IsADirectory) => {
+            "a directory stands where a file is needed: move it away or write to another directory"
+        }
+        (Doing::Write, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
+            "write to a directory that is yours to write to"
+        }
+        (Doing::Write, ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+            "make room there, or write to another disk; what is there already is whole"
+        }
+        _ => return None,
+    })
+}
 
 /// The system's own words, lower case and without its number.
 pub(crate) fn reason(fault: &io::Error) -> String {
@@ -84,7 +110,7 @@ pub(crate) fn input(path: &Path) -> Result<Vec<u8>, FileError> {
     }
     if bytes.len() as u64 > LARGEST_INPUT {
         let why = format!("it is larger than {} MiB", LARGEST_INPUT / 1024 / 1024);
-        return Err(FileError { doing: Doing::Read, path: path.to_owned(), why });
+        return Err(FileError { doing: Doing::Read, path: path.to_owned(), why, hint: None });
     }
     Ok(bytes)
 }
@@ -95,6 +121,7 @@ pub(crate) fn input_text(path: &Path) -> Result<String, FileError> {
         doing: Doing::Read,
         path: path.to_owned(),
         why: "it is no UTF-8 text".to_owned(),
+        hint: Some("save it as UTF-8"),
     })
 }
 
@@ -128,8 +155,8 @@ pub(crate) fn make_directory(path: &Path) -> Result<(), FileError> {
 /// Writes `bytes` so that the path holds the old content or the new, never a mix.
 ///
 /// A file that already holds them is left alone: tools that watch for changes see none.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    if fs::read(path).is_ok_and(|there| there == bytes) {
+pub(crate) fn replace(path: &Path, bytes: &[u8], readers: Readers) -> Result<(), FileError> {
+    if holds(path, bytes, readers) {
         return Ok(());
     }
     let failed = |fault: &io::Error| FileError::new(Doing::Write, path, fault);
@@ -139,7 +166,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let mut builder = tempfile::Builder::new();
     let mut file = builder
         .prefix(&prefix)
-        .permissions(readable())
+        .permissions(readers.permissions())
         .tempfile_in(directory)
         .map_err(|fault| failed(&fault))?;
     file.write_all(bytes).map_err(|fault| failed(&fault))?;
@@ -155,22 +182,41 @@ pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     file.write_all(bytes).map_err(|fault| failed(&fault))
 }
 
-/// What a new file may be, before the umask: temporary files alone start as 0600.
-fn readable() -> fs::Permissions {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::Permissions::from_mode(0o644)
+/// Whether the path holds these bytes, and shows them to nobody that it should not.
+fn holds(path: &Path, bytes: &[u8], readers: Readers) -> bool {
+    let hidden =
+        || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 == 0);
+    (readers == Readers::All || hidden()) && fs::read(path).is_ok_and(|there| there == bytes)
+}
+
+/// Who may read a file that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Readers {
+    /// Whoever the umask lets.
+    All,
+    /// Its owner: it may hold what a document holds inline, secrets included.
+    Owner,
+}
+
+impl Readers {
+    fn permissions(self) -> fs::Permissions {
+        fs::Permissions::from_mode(match self {
+            Self::All => 0o644,
+            Self::Owner => 0o600,
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{create, input, replace};
+    use super::{Readers, create, input, replace};
 
     #[test]
     fn a_replaced_file_is_whole_and_leaves_nothing_beside_it() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("plan.json");
-        replace(&path, b"one").unwrap();
-        replace(&path, b"two").unwrap();
+        replace(&path, b"one", Readers::All).unwrap();
+        replace(&path, b"two", Readers::All).unwrap();
         assert_eq!(input(&path).unwrap(), b"two");
         assert_eq!(super::listing(directory.path()).unwrap(), ["plan.json"]);
     }

@@ -4,6 +4,7 @@
 
 mod behaviour;
 mod determinism;
+mod edges;
 mod golden;
 mod mistakes;
 mod program;

@@ -146,6 +146,16 @@ fn what_is_printed_fits_the_printed_schemas() {
 }
 
 #[test]
+fn a_failure_fits_its_schema() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    for command in ["build", "publish", "inspect", "explain"] {
+        fits("failure", folder.path(), &[command, "nowhere", "--output", "json"]);
+    }
+    fits("build", folder.path(), &["build", "nowhere", "--output", "json"]);
+    fits("failure", folder.path(), &["diff", "nowhere", "nowhere", "--output", "json"]);
+}
+
+#[test]
 fn every_golden_document_fits_the_documents_schema() {
     let schema = schema("cluster");
     for case in cases("golden") {
