@@ -185,7 +185,7 @@ pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// Whether the path holds these bytes, and shows them to nobody that it should not.
 fn holds(path: &Path, bytes: &[u8], readers: Readers) -> bool {
     let hidden =
-        || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 == 0);
+        || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o777 == 0o600);
     (readers == Readers::All || hidden()) && fs::read(path).is_ok_and(|there| there == bytes)
 }
 
