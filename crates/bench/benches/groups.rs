@@ -29,7 +29,13 @@ impl Work {
 fn main() -> anyhow::Result<()> {
     // `cargo test` builds benchmarks too and runs them with this flag: a single small run then.
     let quick = std::env::args().any(|argument| argument == "--test");
-    let sizes: &[usize] = if quick { &[1] } else { &[1, 100, 10_000] };
+    // A profiler wants one size only: `cargo bench --bench groups -- 300`.
+    let asked: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
+    let sizes: &[usize] = match asked.as_slice() {
+        [] if quick => &[1],
+        [] => &[1, 100, 10_000],
+        asked => asked,
+    };
     println!(
         "{:>7} {:>8} {:>10} {:>10} {:>10} {:>10} {:>12} {:>12}",
         "groups", "best of", "read", "compile", "render", "whole", "per group", "bytes out"
