@@ -9,17 +9,22 @@ use std::fmt::Write as _;
 pub fn document_of(groups: usize) -> String {
     let mut text = String::from(HEAD);
     for number in 0..groups {
-        let instance = INSTANCE_TYPES[number % INSTANCE_TYPES.len()];
         let effect = ["NoSchedule", "NoExecute", "PreferNoSchedule"][number % 3];
+        let instance = INSTANCE_TYPES[number % INSTANCE_TYPES.len()];
+        let machine = match number % 3 {
+            0 => format!(
+                "platform: aws\n      os: amazon-linux-2023\n      instanceTypes: [{instance}]\n      carriers: [cloud-init]"
+            ),
+            1 => "os: flatcar\n      carriers: [ignition]".to_owned(),
+            _ => "os: debian\n      carriers: [multipart]".to_owned(),
+        };
         let _ = write!(
             text,
             "    - name: group-{number}
-      platform: aws
-      os: amazon-linux-2023
-      instanceTypes: [{instance}]
+      {machine}
       labels:
         example.com/pool: pool-{number}
-        example.com/zone: \"@{{zone}}\"
+        example.com/host: \"@{{hostname}}\"
       taints:
         - {{key: example.com/team-{team}, value: \"{number}\", effect: {effect}}}
       kubelet:
@@ -31,17 +36,15 @@ pub fn document_of(groups: usize) -> String {
         - path: /etc/example/group-{number}.conf
           content: |
             group = {number}
-            instance = @{{instanceId}}
+            address = @{{address}}
       steps:
         - name: tune-{number}
           run: [/usr/local/bin/tune, --profile, profile-{number}]
           before: [gate]
-      carriers: [{carrier}]
 ",
             team = number % 17,
-            threshold = 70 + number % 25,
+            threshold = 86 + number % 10,
             somaxconn = 1024 + number,
-            carrier = ["cloud-init", "ignition", "bundle"][number % 3],
         );
     }
     text
@@ -63,15 +66,15 @@ kind: Cluster
 metadata:
   name: many
 spec:
-  flavour: eks
   kubernetes:
     version: \"1.33\"
   api:
-    endpoint: https://0123456789abcdef.gr7.eu-central-1.eks.amazonaws.com
+    endpoint: https://192.0.2.10:6443
   network:
-    serviceRanges: [10.100.0.0/16]
+    serviceRanges: [10.96.0.0/12]
   join:
-    method: eks-token
+    method: bootstrap-token
+    token: {file: /etc/example/token}
   aws:
     region: eu-central-1
   nodeGroups:

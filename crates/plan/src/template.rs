@@ -66,8 +66,12 @@ pub(crate) fn json_text(value: &Value) -> Text {
 
 /// A value of the tree for people: on one line, text without quotes.
 pub(crate) fn shown(value: &Value) -> String {
-    let written = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
-    unmarked(&written).to_string()
+    let written = match value {
+        Value::String(text) => text.clone(),
+        value => serde_json::to_string(value).unwrap_or_default(),
+    };
+    // Most values have no marks: looking for them is cheaper than taking the text apart.
+    if written.contains(STRING) || written.contains(NUMBER) { unmarked(&written).to_string() } else { written }
 }
 
 /// The tree with `over` laid over it: mappings are merged, everything else is replaced whole, null removes.
