@@ -32,7 +32,7 @@ fn main() -> anyhow::Result<()> {
     println!("{:<28} {:>9} {:>12} {:>12} {:>8}", "document", "bytes", "bringup", "butane", "ratio");
     for (name, text) in [
         ("examples/flatcar", std::fs::read_to_string(root.join("examples/flatcar/cluster.yaml"))?),
-        ("one group, 300 files", many_files(300)),
+        ("one group, 100 files", many_files(100)),
     ] {
         let document = scratch.path().join("cluster.yaml");
         std::fs::write(&document, &text)?;

@@ -20,6 +20,7 @@ pub(crate) struct Project {
     pub(crate) documents: Vec<Document>,
     /// The files of each document.
     local: Vec<LocalFiles>,
+    roots: Vec<PathBuf>,
     /// What there is to tell about the documents as such.
     pub(crate) findings: Findings,
     /// The texts that findings point into.
@@ -54,6 +55,7 @@ impl Project {
         let mut project = Self {
             documents: Vec::new(),
             local: Vec::new(),
+            roots: Vec::new(),
             findings: Findings::new(),
             sources: Sources::new(),
             names: Vec::new(),
@@ -72,8 +74,9 @@ impl Project {
                     None => "the document's folder".to_owned(),
                 };
                 let local = files::local_files(&root, &shown, references.iter().map(AsRef::as_ref));
-                project.add_sources(&local);
+                project.add_sources(&local, &root);
                 project.local.push(local);
+                project.roots.push(root.clone());
                 project.findings.append(bringup_plan::check_document(&document));
                 project.documents.push(document);
             }
@@ -84,12 +87,12 @@ impl Project {
     }
 
     /// Findings may point into the files beside a document.
-    fn add_sources(&mut self, local: &LocalFiles) {
+    fn add_sources(&mut self, local: &LocalFiles, root: &Path) {
         for (reference, entry) in &local.entries {
             if let LocalEntry::File(file) = entry
                 && let Ok(text) = std::str::from_utf8(&file.bytes)
             {
-                self.sources.add(reference, text);
+                self.sources.add(shown_path(root, reference), text);
             }
         }
     }
@@ -160,7 +163,7 @@ impl Project {
             return Some(Built {
                 view: None,
                 files: Vec::new(),
-                findings: findings.sorted(),
+                findings: self.openable(key, findings),
                 over_budget: false,
             });
         };
@@ -183,7 +186,7 @@ impl Project {
             findings.append(rendered.findings);
             files.push((rendered.file_name, rendered.bytes));
         }
-        let findings = findings.sorted();
+        let findings = self.openable(key, findings);
         let view = GroupView {
             digest,
             steps: plan.steps.len(),
@@ -195,6 +198,27 @@ impl Project {
         };
         Some(Built { view: Some(view), files, findings, over_budget })
     }
+
+    /// The findings in order; those in files beside the document name them as the person would open them.
+    fn openable(&self, key: GroupKey, findings: Findings) -> Findings {
+        let (Some(local), Some(root)) = (self.local.get(key.document), self.roots.get(key.document)) else {
+            return findings.sorted();
+        };
+        let named = findings.into_iter().map(|mut finding| {
+            let places = finding.place.iter_mut().chain(finding.related.iter_mut().map(|(place, _)| place));
+            for place in places.filter(|place| local.entries.contains_key(&place.file)) {
+                place.file = shown_path(root, &place.file);
+            }
+            finding
+        });
+        named.collect::<Findings>().sorted()
+    }
+}
+
+/// A file beside the document, by the path that leads there from where the program runs.
+fn shown_path(root: &Path, reference: &str) -> String {
+    let path = if root == Path::new(".") { PathBuf::from(reference) } else { root.join(reference) };
+    path.display().to_string()
 }
 
 fn carrier_view(rendered: &Rendered) -> CarrierView {

@@ -71,7 +71,11 @@ pub(crate) fn shown(value: &Value) -> String {
         value => serde_json::to_string(value).unwrap_or_default(),
     };
     // Most values have no marks: looking for them is cheaper than taking the text apart.
-    if written.contains(STRING) || written.contains(NUMBER) { unmarked(&written).to_string() } else { written }
+    if written.contains(STRING) || written.contains(NUMBER) {
+        unmarked(&written).to_string()
+    } else {
+        written
+    }
 }
 
 /// The tree with `over` laid over it: mappings are merged, everything else is replaced whole, null removes.

@@ -50,7 +50,7 @@ fn sources(inspection: &Inspection) -> Sources {
     sources
 }
 
-/// As the contracts fix it, with the steps of the plan behind the commands that start it.
+/// As the contracts fix it; an input that holds a plan has its steps beside the commands that start it.
 fn as_json(inspection: &Inspection) -> Value {
     let mut value = inspection.to_json();
     add_plan_steps(&mut value, inspection);
@@ -62,14 +62,9 @@ fn as_json(inspection: &Inspection) -> Value {
 }
 
 fn add_plan_steps(value: &mut Value, inspection: &Inspection) {
-    if let (Some(steps), Some(plan)) =
-        (value.get_mut("steps").and_then(Value::as_array_mut), &inspection.plan)
-    {
-        steps.extend(
-            plan.steps
-                .iter()
-                .map(|step| json!({"stage": "plan", "run": format!("{} {}", step.phase.word(), work(step))})),
-        );
+    if let (Some(object), Some(plan)) = (value.as_object_mut(), &inspection.plan) {
+        let steps = plan.steps.iter().map(|step| json!({"phase": step.phase.word(), "run": work(step)}));
+        object.insert("plan".to_owned(), steps.collect());
     }
 }
 
