@@ -41,7 +41,8 @@ impl PlacedFile {
     /// The content, if it is text that a here-document can hold: whole lines, nothing that a shell drops.
     pub(crate) fn lines(&self) -> Option<&str> {
         let text = std::str::from_utf8(&self.content).ok()?;
-        ((text.ends_with('\n') || text.is_empty()) && !text.contains(['\0', '\r'])).then_some(text)
+        let dropped = self.content.iter().any(|byte| matches!(byte, 0 | b'\r'));
+        ((text.ends_with('\n') || text.is_empty()) && !dropped).then_some(text)
     }
 }
 

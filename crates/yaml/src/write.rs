@@ -139,8 +139,16 @@ fn is_plain(text: &str) -> bool {
 fn fits_block(text: &str) -> bool {
     text.contains('\n')
         && !text.starts_with(['\n', ' ', '\t'])
-        && text.chars().all(|letter| letter == '\n' || letter == '\t' || is_printable(letter))
+        && is_printable_text(text)
         && text.lines().all(|line| !line.trim_start_matches(' ').is_empty() || line.is_empty())
+}
+
+/// Whether a literal block can hold every letter. Nearly all text is ASCII, and bytes are quicker to look at than letters.
+fn is_printable_text(text: &str) -> bool {
+    if text.is_ascii() {
+        return text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~'));
+    }
+    text.chars().all(|letter| letter == '\n' || letter == '\t' || is_printable(letter))
 }
 
 fn is_printable(letter: char) -> bool {

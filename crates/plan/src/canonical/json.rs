@@ -42,34 +42,46 @@ struct Writer<'a> {
     out: &'a mut String,
 }
 
+/// The bytes that JSON escapes in a string.
+const ESCAPED: [bool; 256] = {
+    let mut escaped = [false; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        escaped[byte] = true;
+        byte += 1;
+    }
+    escaped[b'"' as usize] = true;
+    escaped[b'\\' as usize] = true;
+    escaped
+};
+
 fn write_text(out: &mut String, text: &str) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
+    out.reserve(text.len() + 2);
     out.push('"');
-    let mut from = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let short = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0x08 => "\\b",
-            0x0c => "\\f",
-            0..=0x1f => "",
-            _ => continue,
-        };
-        out.push_str(&text[from..at]);
-        if short.is_empty() {
-            out.push_str("\\u00");
-            for digit in [byte >> 4, byte & 15] {
-                out.push(char::from(HEX[usize::from(digit)]));
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| ESCAPED[usize::from(byte)]) {
+        let (plain, escaped) = rest.split_at(at);
+        out.push_str(plain);
+        let byte = escaped.as_bytes().first().copied().unwrap_or_default();
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            0x08 => out.push_str("\\b"),
+            0x0c => out.push_str("\\f"),
+            _ => {
+                out.push_str("\\u00");
+                for digit in [byte >> 4, byte & 15] {
+                    out.push(char::from(HEX[usize::from(digit)]));
+                }
             }
-        } else {
-            out.push_str(short);
         }
-        from = at + 1;
+        rest = escaped.get(1..).unwrap_or_default();
     }
-    out.push_str(&text[from..]);
+    out.push_str(rest);
     out.push('"');
 }
 
