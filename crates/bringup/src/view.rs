@@ -89,6 +89,12 @@ impl BudgetView {
         self.used > self.limit
     }
 
+    /// What is left, in bytes; below zero where it does not fit.
+    pub(crate) fn margin(&self) -> i64 {
+        let signed = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
+        signed(self.limit) - signed(self.used)
+    }
+
     /// How much is used, in percent, rounded up: 100 means that it fits exactly.
     pub(crate) fn percent(&self) -> usize {
         self.used.saturating_mul(100).div_ceil(self.limit.max(1))

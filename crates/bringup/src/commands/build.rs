@@ -204,8 +204,13 @@ fn carrier_json(carrier: &CarrierView) -> Value {
     if let Some(budget) = &carrier.budget {
         let parts: Vec<Value> =
             budget.parts.iter().map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect();
-        value["budget"] =
-            json!({"platform": budget.whose, "limit": budget.limit, "used": budget.used, "parts": parts});
+        value["budget"] = json!({
+            "platform": budget.whose,
+            "limit": budget.limit,
+            "used": budget.used,
+            "margin": budget.margin(),
+            "parts": parts,
+        });
     }
     value
 }
