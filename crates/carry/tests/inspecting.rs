@@ -58,6 +58,24 @@ fn our_first_stage_shows_the_files_that_it_places() {
 
 /// The template's own boothook names the stack; `${AWS::StackName}` stands there until it is deployed.
 #[test]
+fn of_two_writers_of_a_path_the_last_is_shown() {
+    let document = sample::document("aws", "ubuntu", "");
+    let (plan, parts) = (sample::plan(&document), sample::parts(&document));
+    let mut text =
+        String::from_utf8(sample::load(&document, &plan, &parts).render(Carrier::CloudInit).bytes).unwrap();
+    text.push_str("write_files:\n- {path: /etc/bringup/plan.json, content: x}\n");
+    let inspection = inspect("user-data", text.as_bytes());
+    let sizes: Vec<_> = inspection
+        .files
+        .iter()
+        .filter(|file| file.path == "/etc/bringup/plan.json")
+        .map(|file| file.size)
+        .collect();
+    // write_files comes after bootcmd.
+    assert_eq!(sizes, [Some(1)]);
+}
+
+#[test]
 fn the_file_that_names_the_stack_is_among_the_files_of_a_template() {
     let signals = "      instanceTypes: [m5.large]\n      scaling: {max: 3}\n      signals:\n        - kind: cloudformation\n";
     for os in ["ubuntu", "flatcar"] {

@@ -49,6 +49,8 @@ pub(super) fn inspected(input: &str, bytes: &[u8]) -> Inspection {
         });
     }
     inspection.files.sort_by(|one, other| one.path.cmp(&other.path));
+    // What write_files puts in place stands first in the list, and last on the disk: it comes after every first stage.
+    inspection.files.dedup_by(|earlier, last| earlier.path == last.path);
     inspection.units.sort();
     inspection.findings = inspection.findings.sorted();
     inspection
