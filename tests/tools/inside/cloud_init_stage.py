@@ -14,7 +14,8 @@ from cloudinit import subp, url_helper, util
 
 SCRIPT = re.compile(r"/var/lib/cloud/(instance|instances/[^/]+|scripts)/")
 LOG = "/run/.oracle/log"
-OURS = "# bringup: first stage"
+# The first stage, and the script that a template of ours adds in front of it.
+OURS = ("# bringup: first stage", "/etc/bringup/stack.json.new\n")
 mode = sys.argv[1]
 start = subp.subp
 shellify = util.shellify
@@ -37,7 +38,7 @@ def observed(args, *rest, **options):
         return start(args, *rest, **options)
     content = text(program)
     note(run=args, content=content)
-    if mode == "--run" or mode == "--ours" and OURS in content:
+    if mode == "--run" or mode == "--ours" and any(mark in content for mark in OURS):
         return start(args, *rest, **options)
     if args[0] != "/bin/sh" and not content.startswith(("#!", "\x7fELF")):
         raise subp.ProcessExecutionError(cmd=args, reason="exec format error")
