@@ -9,6 +9,6 @@ import sandbox  # noqa: E402
 
 overlay = sandbox.Overlay(sys.argv[1], "schema")
 overlay.mount()
-(overlay.merged / "root/config").write_bytes(sys.stdin.buffer.read())
-done = overlay.chroot(["cloud-init", "schema", "--config-file", "/root/config"], deadline=60)
+(overlay.merged / "srv/config").write_bytes(sys.stdin.buffer.read())
+done = overlay.chroot(["cloud-init", "schema", "--config-file", "/srv/config"], deadline=60)
 json.dump({"status": done.returncode, "said": (done.stdout + done.stderr).decode(errors="replace")}, sys.stdout)
