@@ -62,6 +62,11 @@ impl Plan {
     }
 }
 
+/// The canonical form of any part of a plan: JSON without white space, keys sorted at every level.
+pub fn canonical_json<T: serde::Serialize>(value: &T) -> String {
+    json::sorted(value).unwrap_or_default()
+}
+
 /// SHA-256 in lower-case hex.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;

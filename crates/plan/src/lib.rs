@@ -40,7 +40,7 @@ mod template;
 mod trust;
 mod units;
 
-pub use canonical::{PlanFault, sha256_hex};
+pub use canonical::{PlanFault, canonical_json, sha256_hex};
 pub use checks::check_document;
 pub use compile::{compile, local_sources};
 pub use compiled::{Compiled, LocalEntry, LocalFile, LocalFiles, Origin, Provenance};
