@@ -18,7 +18,8 @@ pub fn codes() -> Vec<Code> {
     codes
 }
 
-/// Schemas that are written by hand: of what the program prints, and of the plan.
+/// Schemas that are written by hand: of what the program prints, and of the plan. Those of what a node writes stand
+/// beside its types.
 const WRITTEN: [(&str, &str); 8] = [
     ("build", include_str!("schemas/build.json")),
     ("diff", include_str!("schemas/diff.json")),
@@ -33,6 +34,7 @@ const WRITTEN: [(&str, &str); 8] = [
 /// Every published schema, by name; the document's first.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     let mut schemas = vec![("cluster", bringup_spec::json_schema())];
-    schemas.extend(WRITTEN.map(|(name, text)| (name, serde_json::from_str(text).unwrap_or_default())));
+    let written = WRITTEN.into_iter().chain(bringup_progress::SCHEMAS);
+    schemas.extend(written.map(|(name, text)| (name, serde_json::from_str(text).unwrap_or_default())));
     schemas
 }

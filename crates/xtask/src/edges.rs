@@ -16,7 +16,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cloudformation", &["diag", "plan", "spec", "yaml"]),
     ("plan", &["diag", "kubelet", "spec", "yaml"]),
     ("carry", &["cloudformation", "cloudinit", "diag", "plan", "spec", "yaml"]),
-    ("bringup", &["carry", "cloudformation", "cloudinit", "diag", "kubelet", "plan", "spec", "yaml"]),
+    ("progress", &["plan", "spec"]),
+    (
+        "bringup",
+        &["carry", "cloudformation", "cloudinit", "diag", "kubelet", "plan", "progress", "spec", "yaml"],
+    ),
     ("xtask", &["bringup"]),
 ];
 

@@ -1,0 +1,83 @@
+//! What a step leaves on the machine.
+
+use std::collections::BTreeSet;
+
+use bringup_plan::{Action, GATE_FILE, PlacedBy, Plan, Step, Unit};
+use bringup_spec::Unpack;
+use serde::{Deserialize, Serialize};
+
+/// Something that a step makes and that can be removed again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Made {
+    /// A file.
+    File(String),
+    /// A directory; removed only if it is empty.
+    Directory(String),
+    /// A symbolic link.
+    Link(String),
+    /// A unit, by its name: stopped, disabled and removed.
+    Unit(String),
+}
+
+impl Made {
+    /// Where it stands.
+    pub fn path(&self) -> String {
+        match self {
+            Self::File(path) | Self::Directory(path) | Self::Link(path) => path.clone(),
+            Self::Unit(name) => format!("{UNITS}/{name}"),
+        }
+    }
+}
+
+const UNITS: &str = "/etc/systemd/system";
+const MODULES: &str = "/etc/modules-load.d/90-bringup.conf";
+const SYSCTLS: &str = "/etc/sysctl.d/90-bringup.conf";
+
+/// What a step of a plan is known to make before it is done. What is in an archive shows only when it is unpacked
+/// ([`crate::Outcome::Succeeded`]); what is edited in place, what packages bring and what the operator's programs do
+/// is not ours to remove.
+pub fn made_by(step: &Step, plan: &Plan) -> BTreeSet<Made> {
+    match &step.action {
+        Action::WriteFile { path, .. } => BTreeSet::from([Made::File(path.clone())]),
+        Action::MakeDirectory { path, .. } => BTreeSet::from([Made::Directory(path.clone())]),
+        Action::MakeLink { path, .. } => BTreeSet::from([Made::Link(path.clone())]),
+        Action::Fetch { path, unpack: Unpack::No, .. } => BTreeSet::from([Made::File(path.clone())]),
+        Action::LoadModules { .. } => BTreeSet::from([Made::File(MODULES.to_owned())]),
+        Action::SetSysctls { .. } => BTreeSet::from([Made::File(SYSCTLS.to_owned())]),
+        Action::SetSwap { path: Some(path), .. } => BTreeSet::from([Made::File(path.clone())]),
+        Action::PlaceUnits => {
+            plan.units.iter().filter(|unit| unit.placed_by == PlacedBy::Agent).flat_map(made_for).collect()
+        }
+        _ => BTreeSet::new(),
+    }
+}
+
+/// Which paths a step's unit reads: if one of them changes, it must start anew.
+pub(crate) fn read_by(step: &Step, plan: &Plan) -> BTreeSet<String> {
+    match &step.action {
+        Action::StartUnit { reads, .. } => reads.iter().cloned().collect(),
+        // All that the agent itself writes between the runtime and the gate is written for kubelet.
+        Action::StartKubelet { .. } => plan
+            .steps
+            .iter()
+            .filter(|step| step.phase == bringup_spec::Phase::Configure)
+            .flat_map(|step| made_by(step, plan))
+            .map(|made| made.path())
+            .chain([GATE_FILE.to_owned()])
+            .collect(),
+        _ => BTreeSet::new(),
+    }
+}
+
+fn made_for(unit: &Unit) -> Vec<Made> {
+    let mut made = Vec::new();
+    if unit.content.is_some() {
+        made.push(Made::Unit(unit.name.clone()));
+    } else if unit.mask {
+        made.push(Made::Link(format!("{UNITS}/{}", unit.name)));
+    }
+    made.extend(unit.drop_ins.keys().map(|name| Made::File(format!("{UNITS}/{}.d/{name}", unit.name))));
+    made.extend(unit.aliases.iter().map(|alias| Made::Link(format!("{UNITS}/{alias}"))));
+    made
+}
