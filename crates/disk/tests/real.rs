@@ -1,4 +1,6 @@
 //! The real disk: nothing leads a write out of its root.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![expect(clippy::disallowed_methods, reason = "the test looks at the disk from outside")]
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;

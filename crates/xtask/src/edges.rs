@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("bench", &[]),
     ("disk", &[]),
+    ("systemd", &[]),
     ("diag", &[]),
     ("yaml", &["diag"]),
     ("spec", &["diag", "yaml"]),
@@ -42,7 +43,7 @@ const EFFECTFUL: &[&str] = &[
 ];
 
 /// The only crates that may use those.
-const MAY_HAVE_EFFECTS: &[&str] = &["bringup", "disk", "xtask"];
+const MAY_HAVE_EFFECTS: &[&str] = &["bringup", "disk", "systemd", "xtask"];
 
 /// What breaks the rules.
 pub(crate) fn forbidden(top: &Path) -> Result<Vec<String>> {

@@ -1,0 +1,235 @@
+//! The manager's own methods, as far as this program needs them.
+
+use std::path::Path;
+use std::time::Instant;
+
+use crate::wire::{Value, hex};
+use crate::{Activity, BusFault, Connection, Transient, UnitState};
+
+const NAME: &str = "org.freedesktop.systemd1";
+const PATH: &str = "/org/freedesktop/systemd1";
+const MANAGER: &str = "org.freedesktop.systemd1.Manager";
+const UNIT: &str = "org.freedesktop.systemd1.Unit";
+const SERVICE: &str = "org.freedesktop.systemd1.Service";
+const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
+
+/// Sockets, in the order in which they are tried: the manager's own needs no bus to be up, as `systemctl` knows, too.
+const OWN_SOCKET: &str = "/run/systemd/private";
+const BUS_SOCKET: &str = "/run/dbus/system_bus_socket";
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobEnd {
+    /// As it should.
+    Done,
+    /// Otherwise: `failed`, `dependency`, `timeout`, `canceled`, `skipped`.
+    Other(String),
+    /// Not before the deadline.
+    Late,
+}
+
+/// For how long a change to unit files holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnableScope {
+    /// Until the next boot.
+    ThisBoot,
+    /// For good.
+    ForGood,
+}
+
+/// The manager of the system.
+#[derive(Debug)]
+pub struct Systemd {
+    connection: Connection,
+}
+
+impl Systemd {
+    /// Connects to the manager of this system.
+    pub fn connect() -> Result<Self, BusFault> {
+        let connection =
+            Connection::peer(Path::new(OWN_SOCKET)).or_else(|_| Connection::bus(Path::new(BUS_SOCKET)))?;
+        Ok(Self { connection })
+    }
+
+    /// The manager at the other end of a connection.
+    pub fn over(connection: Connection) -> Self {
+        Self { connection }
+    }
+
+    /// Listens to what becomes of jobs; needed before [`Self::job_end`].
+    pub fn subscribe(&mut self) -> Result<(), BusFault> {
+        match self.manager("Subscribe", Vec::new()) {
+            Err(fault) if !fault.is("AlreadySubscribed") => Err(fault),
+            _ => Ok(()),
+        }
+    }
+
+    /// Queues the start of a unit and gives its job; nothing is waited for.
+    pub fn start(&mut self, unit: &str) -> Result<String, BusFault> {
+        self.job("StartUnit", unit)
+    }
+
+    /// Queues the stop of a unit.
+    pub fn stop(&mut self, unit: &str) -> Result<String, BusFault> {
+        self.job("StopUnit", unit)
+    }
+
+    /// Queues a restart, or a start if it does not run.
+    pub fn restart(&mut self, unit: &str) -> Result<String, BusFault> {
+        self.job("RestartUnit", unit)
+    }
+
+    fn job(&mut self, method: &str, unit: &str) -> Result<String, BusFault> {
+        let answer = self.manager(method, vec![Value::text(unit), Value::text("replace")])?;
+        Ok(first_text(&answer))
+    }
+
+    /// Starts a program as a unit of its own.
+    pub fn start_transient(&mut self, unit: &str, transient: &Transient) -> Result<String, BusFault> {
+        let nothing = Value::Array("(sa(sv))".to_owned(), Vec::new());
+        let body = vec![Value::text(unit), Value::text("fail"), transient.properties(), nothing];
+        Ok(first_text(&self.manager("StartTransientUnit", body)?))
+    }
+
+    /// Waits until a job has ended.
+    pub fn job_end(&mut self, job: &str, deadline: Instant) -> Result<JobEnd, BusFault> {
+        // It may have ended before anybody listened.
+        if let Err(fault) = self.property(job, "org.freedesktop.systemd1.Job", "State")
+            && (fault.is("UnknownObject") || fault.is("UnknownMethod"))
+            && !self.heard_of(job)
+        {
+            return Ok(JobEnd::Done);
+        }
+        while let Some(signal) = self.connection.signal(deadline)? {
+            if signal.member.as_deref() == Some("JobRemoved")
+                && signal.body.get(1).and_then(Value::as_text) == Some(job)
+            {
+                return Ok(match signal.body.get(3).and_then(Value::as_text) {
+                    Some("done") => JobEnd::Done,
+                    other => JobEnd::Other(other.unwrap_or("unknown").to_owned()),
+                });
+            }
+        }
+        Ok(JobEnd::Late)
+    }
+
+    fn heard_of(&self, job: &str) -> bool {
+        self.connection.kept_signals().any(|signal| {
+            signal.member.as_deref() == Some("JobRemoved")
+                && signal.body.get(1).and_then(Value::as_text) == Some(job)
+        })
+    }
+
+    /// Waits for any news of the manager or its units; false if none came.
+    pub fn news(&mut self, deadline: Instant) -> Result<bool, BusFault> {
+        Ok(self.connection.signal(deadline)?.is_some())
+    }
+
+    /// What the manager knows of a unit; nothing if it knows none of this name.
+    pub fn state(&mut self, unit: &str) -> Result<Option<UnitState>, BusFault> {
+        let loaded = match self.manager("GetUnit", vec![Value::text(unit)]) {
+            Ok(answer) => first_text(&answer),
+            Err(fault) if fault.is("NoSuchUnit") => return Ok(None),
+            Err(fault) => return Err(fault),
+        };
+        let text = |value: Option<Value>| {
+            value.and_then(|value| value.as_text().map(str::to_owned)).unwrap_or_default()
+        };
+        let number = |value: Option<Value>| value.and_then(|value| value.as_number());
+        let activity = text(self.known(&loaded, UNIT, "ActiveState")?);
+        let sub_state = text(self.known(&loaded, UNIT, "SubState")?);
+        let invocation = self
+            .known(&loaded, UNIT, "InvocationID")?
+            .map(|value| {
+                let bytes = value.items().iter().filter_map(Value::as_number);
+                hex(bytes.filter_map(|byte| u8::try_from(byte).ok()))
+            })
+            .unwrap_or_default();
+        let result = text(self.known(&loaded, SERVICE, "Result")?);
+        let process = number(self.known(&loaded, SERVICE, "MainPID")?);
+        let code = number(self.known(&loaded, SERVICE, "ExecMainCode")?);
+        let status = number(self.known(&loaded, SERVICE, "ExecMainStatus")?);
+        let restarts = number(self.known(&loaded, SERVICE, "NRestarts")?);
+        Ok(Some(UnitState {
+            activity: Activity::read(&activity),
+            sub_state,
+            result,
+            main_process: process
+                .and_then(|process| u32::try_from(process).ok())
+                .filter(|process| *process != 0),
+            status: status.and_then(|status| i32::try_from(status).ok()).unwrap_or_default(),
+            // CLD_EXITED is 1; CLD_KILLED and CLD_DUMPED are 2 and 3.
+            killed: matches!(code, Some(2 | 3)),
+            restarts: restarts.and_then(|restarts| u32::try_from(restarts).ok()),
+            invocation,
+        }))
+    }
+
+    /// A property that this version or this kind of unit may not have.
+    fn known(&mut self, path: &str, interface: &str, name: &str) -> Result<Option<Value>, BusFault> {
+        match self.property(path, interface, name) {
+            Ok(value) => Ok(Some(value)),
+            Err(BusFault::Error { .. }) => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    fn property(&mut self, path: &str, interface: &str, name: &str) -> Result<Value, BusFault> {
+        let body = vec![Value::text(interface), Value::text(name)];
+        let answer = self.connection.call(NAME, path, PROPERTIES, "Get", body)?;
+        Ok(answer.into_iter().next().map_or(Value::Boolean(false), Value::unwrapped))
+    }
+
+    /// Reads all unit files anew.
+    pub fn reload(&mut self) -> Result<(), BusFault> {
+        self.manager("Reload", Vec::new()).map(|_| ())
+    }
+
+    /// Makes units start at boot.
+    pub fn enable(&mut self, units: &[&str]) -> Result<(), BusFault> {
+        let body = vec![Value::texts(units.iter().copied()), Value::Boolean(false), Value::Boolean(true)];
+        self.manager("EnableUnitFiles", body).map(|_| ())
+    }
+
+    /// Makes units not start at boot.
+    pub fn disable(&mut self, units: &[&str]) -> Result<(), BusFault> {
+        let body = vec![Value::texts(units.iter().copied()), Value::Boolean(false)];
+        self.manager("DisableUnitFiles", body).map(|_| ())
+    }
+
+    /// Makes units impossible to start.
+    pub fn mask(&mut self, units: &[&str], scope: EnableScope) -> Result<(), BusFault> {
+        let this_boot = Value::Boolean(scope == EnableScope::ThisBoot);
+        let body = vec![Value::texts(units.iter().copied()), this_boot, Value::Boolean(true)];
+        self.manager("MaskUnitFiles", body).map(|_| ())
+    }
+
+    /// Forgets that a unit has failed.
+    pub fn forget_failure(&mut self, unit: &str) -> Result<(), BusFault> {
+        match self.manager("ResetFailedUnit", vec![Value::text(unit)]) {
+            Err(fault) if !fault.is("NoSuchUnit") => Err(fault),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reboots the machine.
+    pub fn reboot(&mut self) -> Result<(), BusFault> {
+        self.job("StartUnit", "reboot.target").map(|_| ())
+    }
+
+    /// The manager's version, such as `252`.
+    pub fn version(&mut self) -> Result<Option<u32>, BusFault> {
+        let version = self.property(PATH, MANAGER, "Version")?;
+        Ok(version.as_text().and_then(|text| {
+            text.split(|letter: char| !letter.is_ascii_digit()).find(|part| !part.is_empty())?.parse().ok()
+        }))
+    }
+
+    fn manager(&mut self, member: &str, body: Vec<Value>) -> Result<Vec<Value>, BusFault> {
+        self.connection.call(NAME, PATH, MANAGER, member, body)
+    }
+}
+
+fn first_text(answer: &[Value]) -> String {
+    answer.first().and_then(Value::as_text).unwrap_or_default().to_owned()
+}
