@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result};
 
 /// A crate and those of ours that it may use.
 const ALLOWED: &[(&str, &[&str])] = &[
+    ("aws", &[]),
     ("bench", &[]),
     ("disk", &[]),
     ("systemd", &[]),
@@ -15,7 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("kubelet", &[]),
     ("cloudinit", &["diag", "yaml"]),
     ("cloudformation", &["diag", "plan", "spec", "yaml"]),
-    ("plan", &["diag", "kubelet", "spec", "yaml"]),
+    ("plan", &["aws", "diag", "kubelet", "spec", "yaml"]),
     ("carry", &["cloudformation", "cloudinit", "diag", "plan", "spec", "yaml"]),
     ("progress", &["plan", "spec"]),
     (
