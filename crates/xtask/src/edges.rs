@@ -9,6 +9,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("aws", &[]),
     ("bench", &[]),
     ("disk", &[]),
+    ("facts", &["plan", "spec"]),
     ("systemd", &[]),
     ("diag", &[]),
     ("yaml", &["diag"]),

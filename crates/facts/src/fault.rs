@@ -1,0 +1,48 @@
+//! A fact that cannot be had.
+
+use bringup_spec::Fact;
+
+/// A fact that a plan uses and that cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FactFault {
+    /// Nobody has said it.
+    #[error("the plan uses `{fact}`, which is not known")]
+    Missing {
+        /// Which.
+        fact: Fact,
+    },
+    /// The name cannot be a node's name.
+    #[error("`{name}` cannot be the name of a node: {why}")]
+    BadName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A value with a line end or another control character in it.
+    #[error("the value of `{fact}` has a control character in it")]
+    ControlCharacter {
+        /// Which.
+        fact: Fact,
+    },
+}
+
+impl FactFault {
+    /// What a person can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Missing { fact: Fact::Tag(tag) } => {
+                format!(
+                    "give the instance the tag `{tag}` and let its metadata show tags (`InstanceMetadataTags: enabled`)"
+                )
+            }
+            Self::Missing { fact } => {
+                format!("see that the platform tells it, or give it as `{fact}` in a file with `--facts`")
+            }
+            Self::BadName { .. } => {
+                "name nodes by `nodeName: instance-id`, or mend the VPC's DHCP options".to_owned()
+            }
+            Self::ControlCharacter { .. } => "mend the value where it comes from".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Actions with facts filled in.
+
+use std::collections::BTreeMap;
+
+use bringup_plan::{Action, Content};
+use bringup_spec::{Segment, Text};
+
+use crate::{FactFault, Known, word};
+
+impl Known<'_> {
+    /// A text with its facts filled in.
+    pub fn text(&self, text: &Text) -> Result<String, FactFault> {
+        self.fill(text, |value| value)
+    }
+
+    fn fill(&self, text: &Text, form: impl Fn(String) -> String) -> Result<String, FactFault> {
+        let mut filled = String::new();
+        for segment in text.segments() {
+            match segment {
+                Segment::Literal(literal) => filled.push_str(literal),
+                Segment::Fact { fact } => filled.push_str(&form(self.value(fact)?)),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// An action with all of its facts filled in, so that it says exactly what is done on this machine.
+    pub fn action(&self, action: &Action) -> Result<Action, FactFault> {
+        let literal = |text: &Text| self.text(text).map(Text::literal);
+        let mut filled = action.clone();
+        match &mut filled {
+            Action::WriteFile { content, .. } => *content = self.content(content)?,
+            Action::Run { command, environment, .. } => {
+                for argument in command {
+                    *argument = literal(argument)?;
+                }
+                fill_values(environment, |text| self.text(text))?;
+            }
+            // Systemd splits these at white space: a fact stays one word, or a part of one.
+            Action::OpenGate { environment, .. } => {
+                fill_values(environment, |text| self.fill(text, |value| word(&value)))?;
+            }
+            Action::Signal { target, .. } => fill_values(target, |text| self.text(text))?,
+            _ => {}
+        }
+        Ok(filled)
+    }
+
+    fn content(&self, content: &Content) -> Result<Content, FactFault> {
+        Ok(match content {
+            Content::Text(text) => Content::Text(Text::literal(self.text(text)?)),
+            Content::Pieces(pieces) => {
+                Content::Pieces(pieces.iter().map(|piece| self.content(piece)).collect::<Result<_, _>>()?)
+            }
+            Content::Base64(_) | Content::Secret(_) => content.clone(),
+        })
+    }
+}
+
+fn fill_values(
+    values: &mut BTreeMap<String, Text>,
+    fill: impl Fn(&Text) -> Result<String, FactFault>,
+) -> Result<(), FactFault> {
+    for value in values.values_mut() {
+        *value = Text::literal(fill(value)?);
+    }
+    Ok(())
+}

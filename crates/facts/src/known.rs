@@ -1,0 +1,103 @@
+//! What was learned and what follows from it.
+
+use bringup_plan::{Election, Plan, PodLimit, max_pods, reservations};
+use bringup_spec::{Fact, NodeNamePolicy, Platform};
+
+use crate::{FactFault, Facts, name};
+
+/// What was learned, and what follows from it for one plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    plan: &'a Plan,
+    facts: &'a Facts,
+}
+
+impl<'a> Known<'a> {
+    /// For this plan, by these facts.
+    pub fn new(plan: &'a Plan, facts: &'a Facts) -> Self {
+        Self { plan, facts }
+    }
+
+    /// The value of a fact, learned or derived.
+    pub fn value(&self, fact: &Fact) -> Result<String, FactFault> {
+        let facts = self.facts;
+        let learned = match fact {
+            Fact::InstanceId => facts.instance_id.clone(),
+            Fact::InstanceType => facts.instance_type.clone(),
+            Fact::Region => facts.region.clone(),
+            Fact::Zone => facts.zone.clone(),
+            Fact::Lifecycle => facts.lifecycle.clone(),
+            Fact::Address => facts.address.clone(),
+            Fact::Hostname => facts.hostname.clone(),
+            Fact::Cores => facts.cores.map(|cores| cores.to_string()),
+            Fact::MemoryMiB => facts.memory_mib.map(|memory| memory.to_string()),
+            Fact::Tag(tag) => facts.tags.get(tag).cloned(),
+            Fact::NodeName => return self.node_name(),
+            Fact::ProviderId => return self.provider_id(),
+            Fact::MaxPods => return self.max_pods().map(|pods| pods.to_string()),
+            Fact::ReservedCpu => {
+                return self.cores().map(|cores| format!("{}m", reservations::cpu_millicores(cores)));
+            }
+            Fact::ReservedMemory => {
+                return self.max_pods().map(|pods| format!("{}Mi", reservations::memory_mib(pods)));
+            }
+        };
+        let value = learned.ok_or_else(|| FactFault::Missing { fact: fact.clone() })?;
+        // Values end in files of one line per value: a line end in one would be a line of somebody else's.
+        if value.contains(char::is_control) {
+            return Err(FactFault::ControlCharacter { fact: fact.clone() });
+        }
+        Ok(value)
+    }
+
+    /// Every fact that the plan uses and that cannot be had.
+    pub fn faults(&self) -> Vec<FactFault> {
+        self.plan.facts.iter().filter_map(|fact| self.value(fact).err()).collect()
+    }
+
+    /// The name that the node registers with.
+    pub fn node_name(&self) -> Result<String, FactFault> {
+        let name = match &self.plan.node_name {
+            NodeNamePolicy::InstanceId => self.value(&Fact::InstanceId)?,
+            _ => self.value(&Fact::Hostname)?.to_lowercase(),
+        };
+        match name::fault(&name) {
+            Some(why) => Err(FactFault::BadName { name, why }),
+            None => Ok(name),
+        }
+    }
+
+    /// The platform's name of the machine, as Kubernetes has it.
+    fn provider_id(&self) -> Result<String, FactFault> {
+        match self.plan.platform {
+            Platform::Aws => {
+                Ok(format!("aws:///{}/{}", self.value(&Fact::Zone)?, self.value(&Fact::InstanceId)?))
+            }
+            Platform::Generic => Err(FactFault::Missing { fact: Fact::ProviderId }),
+        }
+    }
+
+    /// How many pods the node takes.
+    pub fn max_pods(&self) -> Result<u32, FactFault> {
+        match self.plan.max_pods {
+            PodLimit::Fixed(pods) => Ok(pods),
+            PodLimit::Interfaces { .. } => {
+                let instance_type = self.value(&Fact::InstanceType)?;
+                Ok(max_pods::max_pods(&self.plan.max_pods, &instance_type, self.cores()?))
+            }
+        }
+    }
+
+    fn cores(&self) -> Result<u32, FactFault> {
+        self.facts.cores.ok_or(FactFault::Missing { fact: Fact::Cores })
+    }
+
+    /// Whether this node starts the cluster.
+    pub fn elected(&self) -> Result<bool, FactFault> {
+        match &self.plan.bootstrap {
+            None => Ok(false),
+            Some(Election::Always) => Ok(true),
+            Some(Election::When { fact, equals }) => Ok(self.value(fact)? == *equals),
+        }
+    }
+}

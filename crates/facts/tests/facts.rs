@@ -1,0 +1,147 @@
+//! Facts, what follows from them, and where they are filled in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bringup_facts::identity::{Firmware, identify};
+use bringup_facts::{FactFault, Facts, Known, environment_file, wanted, word};
+use bringup_plan::{Action, Content, Plan, PodLimit};
+use bringup_spec::{Fact, NodeNamePolicy, Text};
+
+fn plan() -> Plan {
+    let text = r#"{"format":1,"cluster":"c","group":"g","flavour":"bringup","kubernetes":"1.33","platform":"aws",
+        "os":"amazon-linux-2023","architecture":"x86_64","role":"worker","nodeName":"private-dns",
+        "maxPods":{"interfaces":{"prefixDelegation":false,"customNetworking":false,"cap":null}},"units":[],"steps":[]}"#;
+    serde_json::from_str(text).expect("a plan")
+}
+
+fn facts() -> Facts {
+    let text = br#"{"platform":"aws","region":"eu-central-1","zone":"eu-central-1b","instanceId":"i-0123456789abcdef0",
+        "instanceType":"m5.large","lifecycle":"spot","address":"10.0.1.2",
+        "hostname":"ip-10-0-1-2.eu-central-1.compute.internal","cores":2,"memoryMiB":7800,"tags":{"team":"a b"}}"#;
+    Facts::from_json(text).expect("facts")
+}
+
+#[test]
+fn facts_are_read_and_written_the_same() {
+    assert_eq!(Facts::from_json(facts().to_json().as_bytes()).expect("facts"), facts());
+}
+
+#[test]
+fn a_misspelt_fact_is_told_with_its_place() {
+    let fault = Facts::from_json(b"{\n \"instanceID\": \"i-1\"}").expect_err("a misspelt name");
+    assert!(fault.to_string().starts_with("line 2, column 13: unknown field `instanceID`"), "{fault}");
+}
+
+#[test]
+fn what_follows_is_worked_out() {
+    let (plan, facts) = (plan(), facts());
+    let known = Known::new(&plan, &facts);
+    let value = |fact: Fact| known.value(&fact).expect("known");
+    // 3 interfaces of 10 addresses: 3 * 9 + 2. 11 MiB a pod and 255. 6 % of the first core and 1 % of the second.
+    assert_eq!(value(Fact::MaxPods), "29");
+    assert_eq!(value(Fact::ReservedMemory), "574Mi");
+    assert_eq!(value(Fact::ReservedCpu), "70m");
+    assert_eq!(value(Fact::NodeName), "ip-10-0-1-2.eu-central-1.compute.internal");
+    assert_eq!(value(Fact::ProviderId), "aws:///eu-central-1b/i-0123456789abcdef0");
+    assert_eq!(value(Fact::Tag("team".to_owned())), "a b");
+}
+
+#[test]
+fn what_is_not_known_is_an_error_where_it_is_used() {
+    let mut plan = plan();
+    plan.facts = BTreeSet::from([Fact::Zone, Fact::Tag("missing".to_owned())]);
+    let facts = facts();
+    let faults = Known::new(&plan, &facts).faults();
+    assert_eq!(faults, [FactFault::Missing { fact: Fact::Tag("missing".to_owned()) }]);
+    assert!(faults[0].hint().contains("InstanceMetadataTags"));
+}
+
+#[test]
+fn names_that_no_node_can_have_are_refused() {
+    let mut plan = plan();
+    for (hostname, refused) in [
+        ("ip-10-0-0-1.ec2.internal", false),
+        ("IP-10-0-0-1.EC2.internal", false),
+        ("ip-10-0-0-1.a.example b.example", true),
+        ("", true),
+        ("-a.b", true),
+        ("a..b", true),
+        ("a_b", true),
+    ] {
+        let facts = Facts { hostname: Some(hostname.to_owned()), ..facts() };
+        assert_eq!(Known::new(&plan, &facts).node_name().is_err(), refused, "{hostname}");
+    }
+    plan.node_name = NodeNamePolicy::InstanceId;
+    assert_eq!(Known::new(&plan, &facts()).node_name().as_deref(), Ok("i-0123456789abcdef0"));
+}
+
+#[test]
+fn a_line_end_in_a_fact_is_refused() {
+    let (plan, facts) = (plan(), Facts { zone: Some("a\nB=c".to_owned()), ..facts() });
+    let fault = Known::new(&plan, &facts).value(&Fact::Zone);
+    assert_eq!(fault, Err(FactFault::ControlCharacter { fact: Fact::Zone }));
+}
+
+#[test]
+fn facts_are_filled_into_files_programs_and_the_gate() {
+    let (plan, facts) = (plan(), facts());
+    let known = Known::new(&plan, &facts);
+    let text = |text: &str| Text::parse(text).expect("a text");
+    let file = Action::WriteFile {
+        path: "/x".to_owned(),
+        mode: "0644".to_owned(),
+        owner: "root:root".to_owned(),
+        content: Content::Text(text("in @{zone}")),
+    };
+    let Ok(Action::WriteFile { content: Content::Text(filled), .. }) = known.action(&file) else { panic!() };
+    assert_eq!(filled.as_literal(), Some("in eu-central-1b"));
+    let gate = Action::OpenGate {
+        environment: BTreeMap::from([("ARGS".to_owned(), text("--node-labels=team=@{tags.team} --v=2"))]),
+        queue_kubelet: true,
+    };
+    let Ok(Action::OpenGate { environment, .. }) = known.action(&gate) else { panic!() };
+    assert_eq!(environment["ARGS"].as_literal(), Some(r"--node-labels=team=a\ b --v=2"));
+}
+
+#[test]
+fn only_what_the_plan_uses_is_asked_for() {
+    let mut plan = plan();
+    plan.facts = BTreeSet::from([Fact::NodeName, Fact::ReservedMemory]);
+    let asked = wanted(&plan);
+    assert!(asked.hostname && !asked.own_hostname && asked.cores && asked.identity);
+    assert!(!asked.lifecycle && !asked.address && asked.tags.is_empty());
+    plan.max_pods = PodLimit::Fixed(20);
+    assert!(!wanted(&plan).cores);
+}
+
+#[test]
+fn variables_are_quoted_as_systemd_reads_them() {
+    // By systemd.exec(5): within double quotes a backslash keeps `"`, `\`, a backtick and `$` as they are.
+    assert_eq!(environment_file([("A", r#"x "y" $z \ `w`"#)]), "A=\"x \\\"y\\\" \\$z \\\\ \\`w\\`\"\n");
+    assert_eq!(word("a b'c"), r"a\ b\'c");
+}
+
+#[test]
+fn machines_are_told_apart() {
+    let nitro = Firmware {
+        vendor: "Amazon EC2".to_owned(),
+        product: "m5.large".to_owned(),
+        uuid: "EC2F0000-1111-2222-3333-444455556666".to_owned(),
+        asset_tag: "i-0123456789abcdef0".to_owned(),
+        machine_id: "0123456789abcdef0123456789abcdef".to_owned(),
+    };
+    let identity = identify(&nitro);
+    assert_eq!(identity.name, "i-0123456789abcdef0");
+    assert_eq!(identity.instance_type.as_deref(), Some("m5.large"));
+    let xen = Firmware {
+        asset_tag: String::new(),
+        product: "HVM domU".to_owned(),
+        vendor: "Xen".to_owned(),
+        ..nitro
+    };
+    assert_eq!(identify(&xen).name, "uuid:ec2f0000-1111-2222-3333-444455556666");
+    assert_eq!(identify(&xen).instance_type, None);
+    let none = Firmware { uuid: "00000000-0000-0000-0000-000000000000".to_owned(), ..xen };
+    assert_eq!(identify(&none).name, "machine:0123456789abcdef0123456789abcdef");
+    assert_eq!(identify(&Firmware::default()).name, "unknown");
+}
