@@ -2,7 +2,7 @@
 
 use crate::kind::Kind;
 use crate::suggest::{folded, nearest};
-use crate::table::{Minor, Row, TABLE, answering};
+use crate::table::{FIELDS, FLAGS, Minor, Row, answering};
 
 /// What a minor knows of a name that it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,11 +76,11 @@ impl Row {
 pub fn field(path: &str, minor: Minor) -> Lookup {
     let minor = answering(minor);
     let path = without_indices(path);
-    if let Some(row) = TABLE.fields.get(path.as_str()) {
+    if let Some(row) = FIELDS.get(&path) {
         return row.lookup(minor);
     }
     // An entry of a list or a map is as old as the list or the map.
-    if let Some(row) = TABLE.fields.values().find(|row| is_entry(row, &path, minor)) {
+    if let Some(row) = FIELDS.values().find(|row| is_entry(row, &path, minor)) {
         return row.lookup(minor);
     }
     Lookup::Unknown { suggestion: field_suggestion(&path, minor) }
@@ -119,7 +119,7 @@ pub(crate) fn field_suggestion(path: &str, minor: Minor) -> Option<String> {
         Some((parent, name)) => (Some(parent), name),
         None => (None, path),
     };
-    let known = || TABLE.fields.values().filter(move |row| row.present(minor));
+    let known = || FIELDS.values().filter(move |row| row.present(minor));
     let neighbours =
         known().map(|row| row.name).filter(|candidate| parent_of(candidate) == parent).map(last_of);
     if let Some(near) = nearest(name, neighbours) {
@@ -132,7 +132,7 @@ pub(crate) fn field_suggestion(path: &str, minor: Minor) -> Option<String> {
     if let Some(row) = known().find(|row| folded(last_of(row.name)) == wanted) {
         return Some(row.name.to_owned());
     }
-    let flag = TABLE.flags.values().find(|row| folded(row.name) == wanted);
+    let flag = FLAGS.values().find(|row| folded(row.name) == wanted);
     flag.and_then(|row| row.shadows(minor)).map(ToOwned::to_owned)
 }
 
@@ -147,7 +147,7 @@ fn last_of(path: &str) -> &str {
 /// Every field that a minor has, sorted by path.
 pub fn fields(minor: Minor) -> impl Iterator<Item = Known> {
     let minor = answering(minor);
-    TABLE.fields.values().filter_map(move |row| row.known(minor))
+    FIELDS.values().filter_map(move |row| row.known(minor))
 }
 
 /// Looks a command-line flag of kubelet up, with or without its dashes. Kubelet takes `_` for `-` in names, and so do we.
@@ -156,15 +156,14 @@ pub fn flag(name: &str, minor: Minor) -> Lookup {
     let name = name.trim_start_matches('-').replace('_', "-");
     // pflag's one-letter names.
     let name = if name == "h" { "help" } else { name.as_str() };
-    if let Some(row) = TABLE.flags.get(name) {
+    if let Some(row) = FLAGS.get(name) {
         return row.lookup(minor);
     }
-    let known = TABLE.flags.values().filter(|row| row.present(minor));
+    let known = FLAGS.values().filter(|row| row.present(minor));
     let suggestion = match nearest(name, known.map(|row| row.name)) {
         Some(near) => Some(format!("--{near}")),
         // A field's name in front of which somebody put dashes, and for which there never was a flag.
-        None => TABLE
-            .fields
+        None => FIELDS
             .values()
             .find(|row| row.present(minor) && folded(row.name) == folded(name))
             .map(|row| row.name.to_owned()),
@@ -175,7 +174,7 @@ pub fn flag(name: &str, minor: Minor) -> Lookup {
 /// Every flag that a minor has, sorted by name.
 pub fn flags(minor: Minor) -> impl Iterator<Item = Known> {
     let minor = answering(minor);
-    TABLE.flags.values().filter_map(move |row| row.known(minor))
+    FLAGS.values().filter_map(move |row| row.known(minor))
 }
 
 /// A value that the flag's kind would take but that does nothing, or stops kubelet, from some minor on: which, and what to do instead.

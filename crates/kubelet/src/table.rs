@@ -1,9 +1,8 @@
 //! The embedded table: one row for each field and flag, with the minors that added, deprecated and removed it.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::num::ParseIntError;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use crate::kind::Kind;
 
@@ -22,12 +21,21 @@ pub const OLDEST: Minor = Minor(20);
 
 /// The newest minor of the table. Newer ones are answered with its row, and callers warn.
 pub fn newest() -> Minor {
-    TABLE.versions.keys().next_back().copied().unwrap_or(OLDEST)
+    static NEWEST: LazyLock<Minor> = LazyLock::new(|| versions().last().map_or(OLDEST, |(minor, _)| minor));
+    *NEWEST
 }
 
 /// The patch release whose source stands for a minor of the table.
 pub fn source_patch(minor: Minor) -> Option<u16> {
-    TABLE.versions.get(&minor).copied()
+    versions().find(|(version, _)| *version == minor).map(|(_, patch)| patch)
+}
+
+/// The minors of the table in their order, each with its patch.
+fn versions() -> impl Iterator<Item = (Minor, u16)> {
+    rows(VERSIONS).filter_map(|line| {
+        let mut columns = line.split('\t');
+        Some((Minor(columns.next()?.parse().ok()?), columns.next()?.parse().ok()?))
+    })
 }
 
 /// The minor of the table that answers for `minor`.
@@ -73,9 +81,8 @@ impl Row {
             .map(|(from, _)| *from)
     }
 
-    fn parse(line: &'static str, replacements: &BTreeMap<&str, &'static str>, prefix: &str) -> Option<Self> {
-        let mut columns = line.split('\t');
-        let name = columns.next()?;
+    fn parse(name: &'static str, columns: &'static str, prefix: &str) -> Option<Self> {
+        let mut columns = columns.split('\t');
         let kinds = history(columns.next()?, Kind::parse)?;
         let added = minor_or_dash(columns.next()?).ok()?;
         let deprecated = ranges(columns.next()?)?;
@@ -84,7 +91,8 @@ impl Row {
             Some(text) => history(text, |path| Some((path != "-").then_some(path)))?,
             None => Vec::new(),
         };
-        let instead = replacements.get(format!("{prefix}{name}").as_str()).copied();
+        let ends = removed.is_some() || !deprecated.is_empty();
+        let instead = if ends { replacement(prefix, name) } else { None };
         Some(Self { name, kinds, shadows, added, deprecated, removed, instead })
     }
 }
@@ -129,37 +137,58 @@ fn minor_or_dash(text: &str) -> Result<Option<Minor>, ParseIntError> {
     }
 }
 
-pub(crate) struct Table {
-    pub(crate) fields: BTreeMap<&'static str, Row>,
-    pub(crate) flags: BTreeMap<&'static str, Row>,
-    versions: BTreeMap<Minor, u16>,
+/// What to do instead of a name that is deprecated or gone. Flags are written with their dashes.
+fn replacement(prefix: &str, name: &str) -> Option<&'static str> {
+    let is_it = |written: &str| written.strip_prefix(prefix) == Some(name);
+    rows(REPLACEMENTS)
+        .filter_map(|line| line.split_once('\t'))
+        .find(|(written, _)| is_it(written))
+        .map(|(_, instead)| instead)
 }
 
-const FIELDS: &str = include_str!("../data/fields.tsv");
-const FLAGS: &str = include_str!("../data/flags.tsv");
-const REPLACEMENTS: &str = include_str!("../data/replacements.tsv");
-const VERSIONS: &str = include_str!("../data/versions.tsv");
+/// The rows of one file, sorted by name. A run asks for few of them, so each is read when it is first asked for.
+pub(crate) struct Rows {
+    lines: Vec<Line>,
+    /// In front of the names where replacements are listed.
+    prefix: &'static str,
+}
 
-/// A line that cannot be read is left out here and fails a test, so that no user meets it.
-pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let replacements = rows(REPLACEMENTS).filter_map(|line| line.split_once('\t')).collect();
-    let read = |text: &'static str, prefix: &str| {
-        rows(text)
-            .filter_map(|line| Row::parse(line, &replacements, prefix))
-            .map(|row| (row.name, row))
-            .collect()
-    };
-    Table {
-        fields: read(FIELDS, ""),
-        flags: read(FLAGS, "--"),
-        versions: rows(VERSIONS)
-            .filter_map(|line| {
-                let mut columns = line.split('\t');
-                Some((Minor(columns.next()?.parse().ok()?), columns.next()?.parse().ok()?))
-            })
-            .collect(),
+struct Line {
+    name: &'static str,
+    columns: &'static str,
+    row: OnceLock<Option<Row>>,
+}
+
+impl Rows {
+    fn new(text: &'static str, prefix: &'static str) -> Self {
+        let split = rows(text).filter_map(|line| line.split_once('\t'));
+        let lines = split.map(|(name, columns)| Line { name, columns, row: OnceLock::new() }).collect();
+        Self { lines, prefix }
     }
-});
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Row> {
+        let index = self.lines.binary_search_by(|line| line.name.cmp(name)).ok()?;
+        self.read(self.lines.get(index)?)
+    }
+
+    /// All of them, sorted by name.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Row> {
+        self.lines.iter().filter_map(|line| self.read(line))
+    }
+
+    /// A line that cannot be read is left out here and fails a test, so that no user meets it.
+    fn read<'table>(&self, line: &'table Line) -> Option<&'table Row> {
+        line.row.get_or_init(|| Row::parse(line.name, line.columns, self.prefix)).as_ref()
+    }
+}
+
+const VERSIONS: &str = include_str!("../data/versions.tsv");
+const REPLACEMENTS: &str = include_str!("../data/replacements.tsv");
+const FIELD_ROWS: &str = include_str!("../data/fields.tsv");
+const FLAG_ROWS: &str = include_str!("../data/flags.tsv");
+
+pub(crate) static FIELDS: LazyLock<Rows> = LazyLock::new(|| Rows::new(FIELD_ROWS, ""));
+pub(crate) static FLAGS: LazyLock<Rows> = LazyLock::new(|| Rows::new(FLAG_ROWS, "--"));
 
 fn rows(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.starts_with('#'))
@@ -171,14 +200,23 @@ mod tests {
 
     #[test]
     fn every_line_of_the_data_is_read() {
-        assert_eq!(TABLE.fields.len(), rows(FIELDS).count());
-        assert_eq!(TABLE.flags.len(), rows(FLAGS).count());
-        assert_eq!(TABLE.versions.len(), rows(VERSIONS).count());
+        assert_eq!(FIELDS.values().count(), rows(FIELD_ROWS).count());
+        assert_eq!(FLAGS.values().count(), rows(FLAG_ROWS).count());
+        assert_eq!(versions().count(), rows(VERSIONS).count());
+    }
+
+    #[test]
+    fn every_row_is_found_by_its_name() {
+        for table in [&FIELDS, &FLAGS] {
+            for row in table.values() {
+                assert_eq!(table.get(row.name).map(|found| found.name), Some(row.name));
+            }
+        }
     }
 
     #[test]
     fn the_table_has_no_gap_between_its_oldest_and_newest_minor() {
-        let minors: Vec<u16> = TABLE.versions.keys().map(|minor| minor.0).collect();
+        let minors: Vec<u16> = versions().map(|(minor, _)| minor.0).collect();
         assert_eq!(minors, (OLDEST.0..=newest().0).collect::<Vec<u16>>());
     }
 
@@ -187,10 +225,9 @@ mod tests {
         for line in rows(VERSIONS) {
             let columns: Vec<&str> = line.split('\t').collect();
             let minor = Minor(columns[0].parse().unwrap());
-            let count =
-                |rows: &BTreeMap<_, Row>| rows.values().filter(|row| row.present(minor)).count().to_string();
+            let count = |rows: &Rows| rows.values().filter(|row| row.present(minor)).count().to_string();
             assert_eq!(
-                (count(&TABLE.fields).as_str(), count(&TABLE.flags).as_str()),
+                (count(&FIELDS).as_str(), count(&FLAGS).as_str()),
                 (columns[2], columns[3]),
                 "{minor}"
             );
@@ -199,7 +236,7 @@ mod tests {
 
     #[test]
     fn whatever_is_gone_or_deprecated_says_what_to_do_instead() {
-        for row in TABLE.fields.values().chain(TABLE.flags.values()) {
+        for row in FIELDS.values().chain(FLAGS.values()) {
             let replaced_by_field = row.removed.is_none() && row.shadows(newest()).is_some();
             let ends = row.removed.is_some() || !row.deprecated.is_empty();
             assert!(!ends || replaced_by_field || row.instead.is_some(), "{}", row.name);
@@ -211,8 +248,8 @@ mod tests {
         for line in rows(REPLACEMENTS) {
             let (name, text) = line.split_once('\t').unwrap();
             let row = match name.strip_prefix("--") {
-                Some(flag) => &TABLE.flags[flag],
-                None => &TABLE.fields[name],
+                Some(flag) => FLAGS.get(flag).unwrap(),
+                None => FIELDS.get(name).unwrap(),
             };
             assert!(row.removed.is_some() || !row.deprecated.is_empty(), "{name}");
             assert!(!text.ends_with('.') && !text.is_empty(), "{name}");
@@ -221,10 +258,10 @@ mod tests {
 
     #[test]
     fn every_shadowed_field_is_known_wherever_the_flag_is() {
-        for row in TABLE.flags.values() {
-            for minor in TABLE.versions.keys().filter(|minor| row.present(**minor)) {
-                if let Some(path) = row.shadows(*minor) {
-                    assert!(TABLE.fields[path].present(*minor), "--{} in {minor}", row.name);
+        for row in FLAGS.values() {
+            for minor in versions().map(|(minor, _)| minor).filter(|minor| row.present(*minor)) {
+                if let Some(path) = row.shadows(minor) {
+                    assert!(FIELDS.get(path).unwrap().present(minor), "--{} in {minor}", row.name);
                 }
             }
         }

@@ -9,7 +9,7 @@ use crate::faults::{ConfigFault, FaultKind, Segment};
 use crate::kind::Kind;
 use crate::lookup::{Lookup, field_suggestion};
 use crate::quantity::{duration_nanoseconds, is_quantity};
-use crate::table::{Minor, TABLE, answering};
+use crate::table::{FIELDS, Minor, answering};
 
 /// Everything that is wrong with a whole `KubeletConfiguration`, in the order of the document. `apiVersion` and `kind` may be left out.
 pub fn validate_config(value: &Value, minor: Minor) -> Vec<ConfigFault> {
@@ -65,7 +65,7 @@ impl Walk {
     }
 
     fn field(&mut self, path: &str, value: &Value) {
-        let lookup = match TABLE.fields.get(path) {
+        let lookup = match FIELDS.get(path) {
             Some(row) => row.lookup(self.minor),
             None => Lookup::Unknown { suggestion: field_suggestion(path, self.minor) },
         };
