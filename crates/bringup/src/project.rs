@@ -169,7 +169,7 @@ impl Project {
         };
         let load = Load::new(document, path, group, &plan, &parts).published_at(base_url);
         let plan_json = load.plan_json().as_bytes().to_vec();
-        let digest = sha256_hex(&plan_json);
+        let digest = load.plan_sha256().to_owned();
         let mut files = vec![("plan.json".to_owned(), plan_json)];
         let mut views = Vec::new();
         let asked = carriers.map_or_else(|| carriers_of(group), <[Carrier]>::to_vec);

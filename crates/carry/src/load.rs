@@ -103,7 +103,7 @@ impl<'input> Load<'input> {
     }
 
     /// Their digest; it is worked out once, for every form of every carrier.
-    pub(crate) fn plan_sha256(&self) -> &str {
+    pub fn plan_sha256(&self) -> &str {
         self.plan_sha256.get_or_init(|| sha256_hex(self.plan_json.as_bytes()))
     }
 

@@ -86,27 +86,60 @@ fn masked_prose(prose: &str) -> String {
 
 /// The lines of a text, secrets masked, also where they stand on other lines than their key.
 pub fn masked_lines(text: &str) -> Vec<String> {
-    let mut open: Option<OpenValue> = None;
-    let mut in_private_key = false;
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        if in_private_key {
-            in_private_key = !line.contains("-----END");
-            lines.push(hidden_from(line, 0));
-            continue;
+    Exposures::of(text).map(|exposed| exposed.masked()).collect()
+}
+
+/// A line of a text, and what of it may be printed.
+#[derive(Clone, Copy)]
+pub(crate) enum Exposure<'text> {
+    /// What it shows by itself to be no secret.
+    Line(&'text str),
+    /// Nothing: it belongs to a secret that begins above.
+    None(&'text str),
+}
+
+impl Exposure<'_> {
+    pub(crate) fn masked(self) -> String {
+        match self {
+            Self::Line(line) => masked_line(line),
+            Self::None(line) => hidden_from(line, 0),
+        }
+    }
+}
+
+/// Goes through the lines of a text. To know of each to which value it belongs is little effort beside masking it, so that is left to
+/// whoever prints one.
+pub(crate) struct Exposures<'text> {
+    lines: std::str::Lines<'text>,
+    open: Option<OpenValue>,
+    in_private_key: bool,
+}
+
+impl<'text> Exposures<'text> {
+    pub(crate) fn of(text: &'text str) -> Self {
+        Self { lines: text.lines(), open: None, in_private_key: false }
+    }
+}
+
+impl<'text> Iterator for Exposures<'text> {
+    type Item = Exposure<'text>;
+
+    fn next(&mut self) -> Option<Exposure<'text>> {
+        let line = self.lines.next()?;
+        if self.in_private_key {
+            self.in_private_key = !line.contains("-----END");
+            return Some(Exposure::None(line));
         }
         if pem_key(line).is_some() && !line.contains("-----END") {
-            in_private_key = true;
+            self.in_private_key = true;
         }
-        let belongs = open.as_ref().is_some_and(|value| value.holds(line));
-        if belongs {
-            lines.push(if starts_with_reference(line) { masked_line(line) } else { hidden_from(line, 0) });
-            continue;
+        if self.open.as_ref().is_some_and(|value| value.holds(line)) {
+            let shown = starts_with_reference(line);
+            return Some(if shown { Exposure::Line(line) } else { Exposure::None(line) });
         }
-        open = OpenValue::after(line);
-        lines.push(masked_line(line));
+        self.open = OpenValue::after(line);
+        Some(Exposure::Line(line))
     }
-    lines
 }
 
 /// A secret key whose value may go on below.

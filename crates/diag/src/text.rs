@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::mask::{Exposure, Exposures};
 use crate::snippet::{Snippet, printable};
-use crate::{Finding, Findings, Place, Severity, masked_lines, masked_message};
+use crate::{Finding, Findings, Place, Severity, masked_message};
 
 /// Whether to use colour. Meaning never depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,24 +34,28 @@ impl Sources {
     }
 }
 
-/// The lines of those texts that a finding points into, fit for print: most runs quote few texts or none.
+/// The texts that findings point into, each gone through as far as the last line that was asked for: most runs quote few
+/// lines or none.
 struct Quoted<'a> {
     sources: &'a Sources,
-    lines: BTreeMap<&'a str, Vec<String>>,
+    texts: BTreeMap<&'a str, (Exposures<'a>, Vec<Exposure<'a>>)>,
 }
 
 impl Quoted<'_> {
-    fn line(&mut self, file: &str, line: u32) -> Option<&str> {
-        let index = usize::try_from(line).ok()?.checked_sub(1)?;
+    /// A line, fit for print.
+    fn line(&mut self, file: &str, line: u32) -> Option<String> {
+        let wanted = usize::try_from(line).ok()?.checked_sub(1)?;
         let (file, text) = self.sources.texts.get_key_value(file)?;
-        self.lines.entry(file).or_insert_with(|| masked_lines(text)).get(index).map(String::as_str)
+        let (rest, seen) = self.texts.entry(file).or_insert_with(|| (Exposures::of(text), Vec::new()));
+        seen.extend(rest.take(wanted.saturating_add(1).saturating_sub(seen.len())));
+        seen.get(wanted).map(|exposed| exposed.masked())
     }
 }
 
 /// All findings as text, a blank line after each.
 pub fn to_text(findings: &Findings, sources: &Sources, colour: Colour) -> String {
     let mut text = String::new();
-    let mut quoted = Quoted { sources, lines: BTreeMap::new() };
+    let mut quoted = Quoted { sources, texts: BTreeMap::new() };
     for finding in findings {
         write_finding(&mut text, finding, &mut quoted, Paint(colour));
         text.push('\n');
@@ -100,7 +105,7 @@ fn write_place(
     let index = |column: u32| usize::try_from(column).unwrap_or(usize::MAX).saturating_sub(1);
     let several = end.line > start.line && !(end.line == start.line + 1 && end.column <= 1);
     let until = if end.line == start.line { index(end.column) } else { line.trim_end().chars().count() };
-    let snippet = Snippet::new(line, index(start.column), until);
+    let snippet = Snippet::new(&line, index(start.column), until);
     let number = paint.with("1;34", &format!("{:>gutter$}", start.line));
     let _ = writeln!(text, "{:gutter$} {bar}", "");
     let _ = writeln!(text, "{number} {bar} {}", snippet.line);
@@ -247,5 +252,14 @@ mod tests {
         plain.push_str(rest);
         assert_eq!(plain, to_text(&findings, &sources, Colour::Never));
         assert!(coloured.contains("\u{1b}[1;33mwarning[part/tab]\u{1b}[0m"));
+    }
+
+    #[test]
+    fn a_line_of_a_secret_is_masked_in_whatever_order_lines_are_quoted() {
+        let mut sources = Sources::new();
+        sources.add("a.yaml", "password: |\n  hunter2\nother: x\n");
+        let at = |line| Finding::error(TAB, "a fault").at(place(line, 1, 3));
+        let text = to_text(&[at(3), at(2)].into_iter().collect(), &sources, Colour::Never);
+        assert!(text.contains("3 | other: x\n") && text.contains("2 |   *******\n"), "{text}");
     }
 }

@@ -59,6 +59,11 @@ pub(crate) fn plain_length(bytes: &[u8]) -> usize {
     escaped.min(encoded)
 }
 
+/// Fewer than the shortest address takes, compressed or not.
+pub(crate) fn least_packed_length(bytes: &[u8]) -> usize {
+    if bytes.len() < SMALLEST_TO_COMPRESS { plain_length(bytes) } else { ENCODED.len() }
+}
+
 /// The shortest address that holds the bytes: escaped, in base64, or with some effort compressed and in base64.
 pub(crate) fn shortest(bytes: &[u8], effort: &mut Effort) -> Source {
     let (escaped, encoded) = lengths(bytes);

@@ -1,6 +1,7 @@
 //! Ignition configs: written for a load, and read from anybody.
 
 pub(crate) mod data_url;
+mod entries;
 mod merge;
 mod native;
 mod read;
