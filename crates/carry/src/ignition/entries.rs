@@ -138,13 +138,21 @@ pub(super) fn json(entry: &impl Serialize) -> String {
 }
 
 /// The text of a list of entries; empty if there are none.
-pub(super) fn list(entries: &[String]) -> String {
-    if entries.is_empty() { String::new() } else { format!("[{}]", entries.join(",")) }
+pub(super) fn list<'a>(entries: impl IntoIterator<Item = &'a String>) -> String {
+    let mut text = String::new();
+    for entry in entries {
+        text.push(if text.is_empty() { '[' } else { ',' });
+        text.push_str(entry);
+    }
+    if !text.is_empty() {
+        text.push(']');
+    }
+    text
 }
 
 /// The text of an object; keys without a text are left out, and without any of them it is empty itself.
 pub(super) fn object(pairs: &[(&str, String)]) -> String {
-    let mut text = String::with_capacity(pairs.iter().map(|(key, value)| key.len() + value.len() + 4).sum());
+    let mut text = String::new();
     for (key, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
         text.push(if text.is_empty() { '{' } else { ',' });
         for piece in ["\"", key, "\":", value] {

@@ -1,7 +1,5 @@
 //! A load as an Ignition config.
 
-use std::borrow::Cow;
-
 use bringup_diag::{Finding, Findings};
 use bringup_plan::{Action, Unit};
 use bringup_spec::Carrier;
@@ -62,19 +60,23 @@ pub(crate) fn within(load: &Load<'_>, limit: usize, findings: &mut Findings) -> 
     let (platform, whole) = budget_of(load.group.platform);
     let can_fetch = is_fetchable(load);
     let mut best = None;
+    let mut packing = Packing::new(load, Form::Plain);
     'fits: for layout in &LAYOUTS {
         let useless = if load.has_agent() { layout.fetched && !can_fetch } else { !layout.files };
         if useless {
             continue;
         }
         let holding = Holding::of(load, layout);
-        for packing in layout.packings {
-            // Without an agent there is nobody to leave the files to: then the smallest must be made, fit or not.
-            let has_next = load.has_agent() || *packing == Form::Plain;
-            if has_next && holding.least(*packing) > limit {
+        for form in layout.packings {
+            if packing.form != *form {
+                packing = Packing::new(load, *form);
+            }
+            // The last must be made, fit or not; with an agent it is one without the files, which the plan has.
+            let has_next = *form == Form::Plain || load.has_agent() && layout.files;
+            if has_next && holding.least(&mut packing) > limit {
                 continue;
             }
-            let (bytes, parts) = holding.config(load, *packing);
+            let (bytes, parts) = holding.config(&mut packing);
             let fits = bytes.len() <= limit;
             best = Some((bytes, parts, layout.fetched, holding.findings.clone()));
             if fits {
@@ -101,10 +103,50 @@ pub(crate) fn within(load: &Load<'_>, limit: usize, findings: &mut Findings) -> 
     }
 }
 
+/// One way to compress files. The plan is most of a config, so its entry is kept.
+struct Packing<'load> {
+    load: &'load Load<'load>,
+    form: Form,
+    effort: Effort,
+    plan: Option<String>,
+}
+
+impl<'load> Packing<'load> {
+    fn new(load: &'load Load<'load>, form: Form) -> Self {
+        Self { load, form, effort: Effort::of(form), plan: None }
+    }
+
+    /// The entry of the plan's own file.
+    fn plan(&mut self) -> &str {
+        self.plan.get_or_insert_with(|| {
+            let file = PlacedFile::new(PLAN_PATH, 0o600, self.load.plan_json());
+            let source = shortest(&file.content, &mut self.effort);
+            json(&File::inside(&file, &source, self.load.plan_sha256()))
+        })
+    }
+
+    /// The entry of another file.
+    fn file(&mut self, file: &PlacedFile) -> String {
+        let source = shortest(&file.content, &mut self.effort);
+        json(&File::inside(file, &source, &sha256_hex(&file.content)))
+    }
+
+    /// Not more than the plan takes, without writing a plain one for nothing.
+    fn least_plan(&mut self) -> usize {
+        if self.form == Form::Plain { self.load.plan_json().len() } else { self.plan().len() }
+    }
+
+    /// Not more than the address of another file takes.
+    fn least_file(&self, content: &[u8]) -> usize {
+        if self.form == Form::Plain { plain_length(content) } else { least_packed_length(content) }
+    }
+}
+
 /// What a config holds, in whatever way its files will be compressed.
 struct Holding {
     version: &'static str,
     native: Native,
+    holds_plan: bool,
     /// Entries of files that Ignition fetches.
     fetched: Vec<String>,
     /// Entries of units, by name.
@@ -117,13 +159,14 @@ impl Holding {
         let mut findings = Findings::new();
         let mut native = native(load, layout.files, &mut findings);
         let mut fetched = Vec::new();
+        let mut holds_plan = false;
         if load.has_agent() {
             match layout.fetched.then(|| wanted_plan(load)).flatten() {
                 Some(plan) => {
                     let remote = |url| json(&File::remote(PLAN_PATH, plan.mode, url, &plan.sha256));
                     fetched.extend(plan.urls.first().map(|url| remote(url)));
                 }
-                None => native.files.push(PlacedFile::new(PLAN_PATH, 0o600, load.plan_json())),
+                None => holds_plan = true,
             }
             fetched.extend(agent_file(load, &mut findings));
         }
@@ -131,24 +174,26 @@ impl Holding {
         let version = version(load, &native, &mut findings);
         native.files.sort_by(|one, other| one.path.cmp(&other.path));
         native.directories.sort_by(|one, other| one.path.cmp(&other.path));
-        Self { version, native, fetched, units, findings }
+        Self { version, native, holds_plan, fetched, units, findings }
     }
 
     /// The config and what its pieces take.
-    fn config(&self, load: &Load<'_>, packing: Form) -> (Vec<u8>, Vec<PartSize>) {
+    fn config(&self, packing: &mut Packing<'_>) -> (Vec<u8>, Vec<PartSize>) {
         let native = &self.native;
-        let mut effort = Effort::of(packing);
-        let mut files: Vec<String> =
-            native.files.iter().map(|file| file_entry(load, file, &mut effort)).collect();
-        let entries = native.files.iter().map(|file| &file.path).zip(&files);
-        let entries = entries.chain(self.units.iter().map(|(name, unit)| (name, unit)));
+        let own = native.files.iter().map(|file| (file.path.as_str(), packing.file(file)));
+        let mut files: Vec<(&str, String)> = own.collect();
+        if self.holds_plan {
+            let at = files.partition_point(|(path, _)| *path < PLAN_PATH);
+            files.insert(at, (PLAN_PATH, packing.plan().to_owned()));
+        }
+        let units = self.units.iter().map(|(name, unit)| (name.as_str(), unit));
+        let entries = files.iter().map(|(path, file)| (*path, file)).chain(units);
         let mut sizes: Vec<PartSize> =
-            entries.map(|(name, entry)| PartSize { name: name.clone(), bytes: entry.len() }).collect();
-        files.extend(self.fetched.iter().cloned());
+            entries.map(|(name, entry)| PartSize { name: name.to_owned(), bytes: entry.len() }).collect();
+        let files = files.iter().map(|(_, file)| file).chain(&self.fetched);
         let directories: Vec<String> = native.directories.iter().map(entries::directory).collect();
         let links: Vec<String> =
             native.links.iter().map(|(path, target)| entries::link(path, target)).collect();
-        let units: Vec<String> = self.units.iter().map(|(_, unit)| unit.clone()).collect();
         let arguments: Vec<String> = native.kernel_arguments.iter().map(json).collect();
         let mut text = object(&[
             ("ignition", object(&[("version", json(&self.version))])),
@@ -157,11 +202,11 @@ impl Holding {
                 "storage",
                 object(&[
                     ("directories", list(&directories)),
-                    ("files", list(&files)),
+                    ("files", list(files)),
                     ("links", list(&links)),
                 ]),
             ),
-            ("systemd", object(&[("units", list(&units))])),
+            ("systemd", object(&[("units", list(self.units.iter().map(|(_, unit)| unit)))])),
         ]);
         text.push('\n');
         let known: usize = sizes.iter().map(|size| size.bytes).sum();
@@ -169,16 +214,15 @@ impl Holding {
         (text.into_bytes(), sizes)
     }
 
-    /// Fewer bytes than the files and units take: what is over the limit by this count need not be made.
-    fn least(&self, packing: Form) -> usize {
+    /// Fewer bytes than the config takes: what is over the limit by this count need not be made.
+    fn least(&self, packing: &mut Packing<'_>) -> usize {
         /// The digest, and the keys that every file has.
         const AROUND_FILE: usize = 150;
-        let length = if packing == Form::Plain { plain_length } else { least_packed_length };
-        let files =
-            self.native.files.iter().map(|file| {
-                length(&file.content).saturating_add(file.path.len()).saturating_add(AROUND_FILE)
-            });
-        files.chain(self.units.iter().map(|(_, unit)| unit.len())).fold(0, usize::saturating_add)
+        let plan = if self.holds_plan { packing.least_plan() } else { 0 };
+        let files = self.native.files.iter().map(|file| {
+            packing.least_file(&file.content).saturating_add(file.path.len()).saturating_add(AROUND_FILE)
+        });
+        files.chain(self.units.iter().map(|(_, unit)| unit.len())).fold(plan, usize::saturating_add)
     }
 }
 
@@ -202,15 +246,6 @@ fn version(load: &Load<'_>, native: &Native, findings: &mut Findings) -> &'stati
         );
     }
     version
-}
-
-fn file_entry(load: &Load<'_>, file: &PlacedFile, effort: &mut Effort) -> String {
-    let source = shortest(&file.content, effort);
-    // The plan is most of a config, and its form is not the first that is tried.
-    let is_plan = file.path == PLAN_PATH && file.content == load.plan_json().as_bytes();
-    let sha256 =
-        if is_plan { Cow::Borrowed(load.plan_sha256()) } else { Cow::Owned(sha256_hex(&file.content)) };
-    json(&File::inside(file, &source, &sha256))
 }
 
 /// The agent, if it is to be fetched: Ignition fetches and checks it itself.
