@@ -6,7 +6,7 @@ use bringup_spec::{Bootstrap, Document, JoinMethod, Platform, Role};
 use bringup_yaml::Path;
 
 use crate::context::Context;
-use crate::{assertions, aws, codes, machines, network};
+use crate::{aws, codes, machines, network};
 
 /// Findings about the document as a whole, which no group's compilation repeats.
 pub fn check_document(document: &Document) -> Findings {
@@ -20,8 +20,6 @@ pub fn check_document(document: &Document) -> Findings {
     checker.metadata();
     checker.proxy();
     network::check(document, &mut checker.findings);
-    let order = Context::spec_path(["order"]);
-    assertions::check(document, &order, &document.cluster.spec.order, &mut checker.findings);
     machines::tell(document, &mut checker.findings);
     checker.findings
 }

@@ -17,6 +17,14 @@ bringup_diag::codes! {
     MAX_PODS_PLATFORM = "group/max-pods-platform";
     /// A node that takes no pods cannot run the pods that make it a node.
     MAX_PODS_ZERO = "group/max-pods-zero";
+    /// So many pods on one node are more than Kubernetes is made for, or than the pod range has addresses.
+    MAX_PODS_MANY = "group/max-pods-many";
+    /// Not a version that the operating system has.
+    OS_VERSION = "group/os-version";
+    /// The machine does not read this carrier: it would boot and do nothing.
+    CARRIER_NOT_READ = "carrier/not-read";
+    /// Not every image of the operating system reads this carrier.
+    CARRIER_IMAGE = "carrier/needs-image";
     /// Only a control-plane node can start the cluster.
     BOOTSTRAP_WORKER = "bootstrap/on-worker";
     /// Two groups would each start a cluster of their own.
@@ -65,6 +73,8 @@ bringup_diag::codes! {
     KUBEADM_PHASE = "kubeadm/phase-unknown";
     /// Not a name that an environment variable can have.
     ENVIRONMENT_NAME = "kubelet/environment-name";
+    /// Kubelet's variables are written one to a line: a value with a line end would be cut off.
+    ENVIRONMENT_VALUE = "kubelet/environment-value";
     /// Not a name that Kubernetes allows for a label.
     LABEL_NAME = "label/name";
     /// Not a value that Kubernetes allows for a label.
@@ -81,6 +91,8 @@ bringup_diag::codes! {
     NETWORK_MIXED = "network/families";
     /// Pod and service ranges share addresses.
     NETWORK_OVERLAP = "network/overlap";
+    /// A range that is too large or too small for services, or whose addresses are for something else.
+    NETWORK_RANGE = "network/range";
     /// Not a domain that DNS allows.
     NETWORK_DOMAIN = "network/domain";
     /// The address of the cluster's DNS is a service's, so that it must lie in a service range.
@@ -99,12 +111,16 @@ bringup_diag::codes! {
     JOIN_AGENT = "join/needs-agent";
     /// The way to join does not fit the platform or the role.
     JOIN_PLATFORM = "join/platform";
+    /// A secret in a file that the node would look for in no particular place.
+    SECRET_PATH = "secret/relative-path";
     /// An environment variable of the compiling machine cannot be read by a node that boots by itself.
     SECRET_ENVIRONMENT = "secret/not-on-the-node";
     /// Others than the owner could read the secret.
     SECRET_MODE = "secret/mode";
     /// Something on AWS needs to know the region.
     AWS_MISSING = "aws/missing";
+    /// Not an id or a name that AWS gives.
+    AWS_NAME = "aws/name";
     /// Not a region of AWS, or one of another partition.
     REGION = "aws/region";
     /// Not the number of an AWS account.
@@ -115,12 +131,16 @@ bringup_diag::codes! {
     PROXY_SECRET = "proxy/password";
     /// The machine has another role than the plan that it gets.
     MACHINE_ROLE = "machine/role";
+    /// Not a user that one can log in as.
+    MACHINE_USER = "machine/user";
     /// Not an address of a machine.
     MACHINE_ADDRESS = "machine/address";
     /// kubelet lost its support of docker in 1.24.
     DOCKER_REMOVED = "runtime/docker-removed";
     /// Not a version of containerd whose configuration is known.
     RUNTIME_VERSION = "runtime/version";
+    /// Not a name of an image.
+    RUNTIME_IMAGE = "runtime/image";
     /// The fragment of containerd's configuration is no TOML.
     RUNTIME_TOML = "runtime/toml";
     /// The fragment of containerd's configuration is written in another schema than this containerd reads.
@@ -141,6 +161,10 @@ bringup_diag::codes! {
     FILE_GENERATED = "file/generated-path";
     /// A path beneath a link or a file: it would land elsewhere, or nowhere.
     FILE_BENEATH = "file/beneath-link";
+    /// Flatcar's `/usr`, and with it `/bin`, `/sbin` and `/lib`, cannot be written to.
+    FILE_READ_ONLY = "file/read-only-path";
+    /// A mode that makes no use of what it is the mode of.
+    FILE_MODE = "file/mode";
     /// What is written there is gone after a boot.
     FILE_VOLATILE = "file/volatile-path";
     /// Not a target of a link.
@@ -151,6 +175,10 @@ bringup_diag::codes! {
     NO_URL = "asset/no-url";
     /// The operating system does not have this source of software.
     SOFTWARE_SOURCE = "software/source";
+    /// Another version than the one that fields and flags are checked for.
+    SOFTWARE_VERSION = "software/version";
+    /// Not a name of a package.
+    SOFTWARE_PACKAGE = "software/package";
     /// There is no download for the group's architecture.
     SOFTWARE_DOWNLOAD = "software/download";
     /// Not a name of a kernel setting.
@@ -167,6 +195,8 @@ bringup_diag::codes! {
     SWAP_VERSION = "swap/unsupported";
     /// Not a name that systemd takes for a unit or a drop-in.
     UNIT_NAME = "unit/name";
+    /// Not what systemd takes for a unit file: it would ignore it, or refuse to start the unit.
+    UNIT_CONTENT = "unit/content";
     /// Two units or drop-ins have the same name.
     UNIT_DUPLICATE = "unit/duplicate";
     /// The plan brings this unit or drop-in itself.
@@ -179,6 +209,8 @@ bringup_diag::codes! {
     STEP_DUPLICATE = "step/duplicate-name";
     /// Not an assertion on the order of units.
     ORDER_SYNTAX = "order/syntax";
+    /// An assertion on order about something that the node will not have.
+    ORDER_UNKNOWN = "order/unknown-name";
     /// The name belongs to a phase or to a step of the plan itself.
     STEP_RESERVED = "step/reserved-name";
     /// A step has exactly one of `run` and `script`.
@@ -189,6 +221,10 @@ bringup_diag::codes! {
     STEP_SHELL = "step/no-shell";
     /// A step needs at least one attempt.
     STEP_ATTEMPTS = "step/attempts";
+    /// A step needs time, and a node should not wait for days.
+    STEP_TIME = "step/time";
+    /// Not a name that an environment variable can have.
+    STEP_ENVIRONMENT = "step/environment-name";
     /// `before` or `after` names neither a phase nor a step.
     STEP_UNKNOWN = "step/unknown-name";
     /// Steps that wait for each other.

@@ -11,9 +11,9 @@ use crate::flavour::ARGUMENTS_VARIABLE;
 use crate::kubelet::{config, credential_provider, flags, unit};
 use crate::steps::{plain, write_file};
 use crate::{
-    Action, Compiled, Content, FORMAT, LocalFiles, Plan, PodLimit, Step, codes, files, flavour_files,
-    group_checks, join, kernel, kubeadm, labels, operator, order, paths, runtime, signals, software, stages,
-    template, trust, units,
+    Action, Compiled, Content, FORMAT, LocalFiles, Plan, PodLimit, Step, assertions, codes, files,
+    flavour_files, group_checks, join, kernel, kubeadm, labels, operator, order, paths, runtime, signals,
+    software, stages, template, trust, units,
 };
 
 /// Compiles the plan of a node group. Findings about the document as a whole are in [`crate::check_document`].
@@ -50,6 +50,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
     }
     paths::check_own(context, &steps, &units);
     units::operator_units(context, &mut units);
+    assertions::check(context, &steps, &programs.hooks, &units);
     let group = context.group;
     let mut plan = Plan {
         format: FORMAT,
@@ -259,7 +260,5 @@ pub fn local_sources(cluster: &Cluster) -> BTreeSet<String> {
     let spec = &cluster.spec;
     let files = spec.files.iter().chain(spec.node_groups.iter().flat_map(|group| &group.files));
     let parts = spec.node_groups.iter().flat_map(|group| &group.parts);
-    let sources =
-        files.filter_map(|file| file.src.as_ref()).chain(parts.filter_map(|part| part.src.as_ref()));
-    sources.filter(|source| !source.is_empty()).cloned().collect()
+    files.filter_map(|file| file.src.clone()).chain(parts.filter_map(|part| part.src.clone())).collect()
 }

@@ -84,8 +84,13 @@ fn program(context: &Context<'_>, name: &str, item: &bringup_spec::SoftwareItem)
 
 /// Where downloaded programs go.
 pub(crate) fn program_directory(os: OsFamily) -> &'static str {
-    // Flatcar's /usr is read-only.
     if os == OsFamily::Flatcar { "/opt/bin" } else { "/usr/local/bin" }
+}
+
+/// Where archives of several programs are unpacked.
+pub(crate) fn program_root(os: OsFamily) -> &'static str {
+    // Flatcar's /usr is read-only.
+    if os == OsFamily::Flatcar { "/opt" } else { "/usr/local" }
 }
 
 /// Below this minor, AWS' own code in kubelet names the node and talks to EC2; from it on, that is outside.

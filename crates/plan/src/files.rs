@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use bringup_spec::{AbsolutePath, File, FileEncoding, Link, Phase, Text, Unpack};
+use bringup_spec::{AbsolutePath, File, FileEncoding, Link, OsFamily, Phase, Text, Unpack};
 use bringup_yaml::Path;
 
 use crate::context::Context;
@@ -21,12 +21,24 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 /// Where files do not live long, or are no files.
 const VOLATILE: [&str; 6] = ["/proc", "/sys", "/dev", "/run", "/tmp", "/var/run"];
 
+/// What Flatcar mounts read-only, links into it included.
+const READ_ONLY: [&str; 5] = ["/usr", "/bin", "/sbin", "/lib", "/lib64"];
+/// The partition of the platform's own files, which is not.
+const WRITABLE: [&str; 1] = ["/usr/share/oem"];
+
 /// Steps for the phase `fetch`: directories first, then files, links last.
 pub(crate) fn steps(context: &mut Context<'_>) -> Vec<Step> {
     let mut steps = Vec::new();
     for (index, directory) in context.group.directories.iter().enumerate() {
         let path = context.at(["directories"]).index(index).key("path");
-        check_volatile(context, &path, directory.path.as_str());
+        check_target(context, &path, directory.path.as_str());
+        if directory.mode.0 & 0o100 == 0 {
+            let hint =
+                format!("write \"{:04o}\"", directory.mode.0 | (directory.mode.0 & 0o444) >> 2 | 0o100);
+            let path = context.at(["directories"]).index(index).key("mode");
+            let message = format!("with mode {} its owner cannot enter the directory", directory.mode);
+            context.warning(codes::FILE_MODE, &path, message, hint);
+        }
         let action = Action::MakeDirectory {
             path: directory.path.to_string(),
             mode: directory.mode.to_string(),
@@ -39,7 +51,7 @@ pub(crate) fn steps(context: &mut Context<'_>) -> Vec<Step> {
     }
     for (index, link) in context.group.links.iter().enumerate() {
         let path = context.at(["links"]).index(index);
-        check_volatile(context, &path.key("path"), link.path.as_str());
+        check_target(context, &path.key("path"), link.path.as_str());
         check_link(context, &path, link);
         let action = Action::MakeLink { path: link.path.to_string(), target: link.target.clone() };
         steps.push(plain(format!("link:{}", link.path), Phase::Fetch, action));
@@ -57,7 +69,7 @@ fn all_files<'a>(context: &Context<'a>) -> Vec<(Path, &'a File)> {
 }
 
 fn file_steps(context: &mut Context<'_>, path: &Path, file: &File) -> Vec<Step> {
-    check_volatile(context, &path.key("path"), file.path.as_str());
+    check_target(context, &path.key("path"), file.path.as_str());
     let sources = [file.content.is_some(), file.src.is_some(), !file.urls.is_empty(), file.secret.is_some()];
     let given = sources.iter().filter(|given| **given).count();
     if given != 1 {
@@ -196,12 +208,6 @@ fn local(context: &mut Context<'_>, path: &Path, file: &File, source: &str) -> V
         None if local.executable => "0755".to_owned(),
         None => "0644".to_owned(),
     };
-    // It would be the directory of the document itself.
-    if source.is_empty() {
-        let hint = "name a file or directory beside the document";
-        context.error(codes::FILE_SRC, &path.key("src"), "`src` is empty", hint);
-        return Vec::new();
-    }
     let files = context.files;
     match files.entries.get(source) {
         Some(LocalEntry::File(local)) => {
@@ -254,9 +260,19 @@ fn local(context: &mut Context<'_>, path: &Path, file: &File, source: &str) -> V
     }
 }
 
-fn check_volatile(context: &mut Context<'_>, path: &Path, target: &str) {
-    let inside = VOLATILE.iter().find(|root| is_within(target, root));
-    if let Some(root) = inside {
+/// Checks that something can be written to `target`, and stays there.
+pub(crate) fn check_target(context: &mut Context<'_>, path: &Path, target: &str) {
+    let inside = |roots: &[&'static str]| roots.iter().find(|root| is_within(target, root)).copied();
+    let writable = inside(&WRITABLE).is_some() || context.group.os.family != OsFamily::Flatcar;
+    if let Some(root) = inside(&READ_ONLY).filter(|_| !writable) {
+        context.error(
+            codes::FILE_READ_ONLY,
+            path,
+            format!("on Flatcar nothing can be written beneath `{root}`: it is part of the read-only image"),
+            "use a path such as `/opt/…` or `/etc/…`",
+        );
+    }
+    if let Some(root) = inside(&VOLATILE) {
         context.warning(
             codes::FILE_VOLATILE,
             path,
@@ -275,7 +291,9 @@ fn check_link(context: &mut Context<'_>, path: &Path, link: &Link) {
             "write a path, such as `/usr/lib/example`",
         );
     }
-    if link.target == link.path.as_str() {
+    // A target that is not absolute is looked for beside the link.
+    let beside = link.path.as_str().rsplit_once('/').map(|(above, _)| format!("{above}/{}", link.target));
+    if link.target == link.path.as_str() || beside.as_deref() == Some(link.path.as_str()) {
         context.error(
             codes::LINK_TARGET,
             &path.key("target"),

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use bringup_spec::{Agent, AgentSource, Carrier, Fact, JoinMethod, OsFamily, Role};
+use bringup_spec::{Agent, AgentSource, Carrier, Fact, JoinMethod, OsFamily, Role, Segment};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
-use crate::{assertions, codes};
+use crate::flavour::ARGUMENTS_VARIABLE;
+use crate::operator::check_variables;
+use crate::{carriers, codes, software};
 
 /// Findings about a group that no other part makes.
 pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
@@ -58,6 +60,7 @@ pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
             "write `role: worker`, or join with `kubeadm`",
         );
     }
+    check_os_version(context);
     let amazon = matches!(group.os.family, OsFamily::AmazonLinux2 | OsFamily::AmazonLinux2023);
     if amazon && group.os.version.is_some() {
         let path = context.at(["os", "version"]);
@@ -68,8 +71,7 @@ pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
             "remove it",
         );
     }
-    let order = context.at(["order"]);
-    assertions::check(context.document, &order, &group.order, &mut context.findings);
+    carriers::check(context);
     check_swap_version(context);
     check_agent_downloads(context, &group.agent);
     if decisions.join == JoinMethod::Kubeadm && context.group.image_credential_provider.is_some() {
@@ -81,19 +83,77 @@ pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
             "remove it",
         );
     }
-    for name in context.group.kubelet.environment.keys() {
-        let fits = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !fits || name == crate::flavour::ARGUMENTS_VARIABLE {
-            let path = context.at(["kubelet", "environment", name.as_str()]);
-            context.key_error(
-                codes::ENVIRONMENT_NAME,
-                &path,
-                format!("`{name}` cannot be the name of a variable"),
-                "use letters, digits and `_`",
+    check_environment(context);
+}
+
+/// Kubelet's variables travel in a file of systemd's, one to a line.
+fn check_environment(context: &mut Context<'_>) {
+    let path = context.at(["kubelet", "environment"]);
+    let environment = &context.group.kubelet.environment;
+    check_variables(context, &path, environment.keys(), codes::ENVIRONMENT_NAME);
+    if environment.contains_key(ARGUMENTS_VARIABLE) {
+        let message = format!("`{ARGUMENTS_VARIABLE}` is the variable of the plan's own flags");
+        let path = path.key(ARGUMENTS_VARIABLE);
+        context.key_error(codes::ENVIRONMENT_NAME, &path, message, "write flags under `kubelet.flags`");
+    }
+    for (name, value) in environment {
+        let has_line_end = value
+            .segments()
+            .iter()
+            .any(|segment| matches!(segment, Segment::Literal(text) if text.contains(['\n', '\r', '\0'])));
+        if has_line_end {
+            context.error(
+                codes::ENVIRONMENT_VALUE,
+                &path.key(name.as_str()),
+                format!("the value of `{name}` has a line end, and variables travel on one line each"),
+                "write it on one line",
             );
         }
     }
+}
+
+/// Names of releases, which people use in place of their numbers.
+const RELEASES: [(OsFamily, &str, &str); 11] = [
+    (OsFamily::Debian, "stretch", "9"),
+    (OsFamily::Debian, "buster", "10"),
+    (OsFamily::Debian, "bullseye", "11"),
+    (OsFamily::Debian, "bookworm", "12"),
+    (OsFamily::Debian, "trixie", "13"),
+    (OsFamily::Debian, "forky", "14"),
+    (OsFamily::Ubuntu, "bionic", "18.04"),
+    (OsFamily::Ubuntu, "focal", "20.04"),
+    (OsFamily::Ubuntu, "jammy", "22.04"),
+    (OsFamily::Ubuntu, "noble", "24.04"),
+    (OsFamily::Ubuntu, "resolute", "26.04"),
+];
+
+/// Versions decide what systemd can do: one that cannot be read would be taken for the newest, silently.
+fn check_os_version(context: &mut Context<'_>) {
+    let os = &context.group.os;
+    let Some(version) = os.version.as_deref() else { return };
+    let numbers: Vec<&str> = version.split('.').collect();
+    let numeric =
+        numbers.iter().all(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+    let (fits, usual) = match os.family {
+        OsFamily::Debian => (numeric && numbers.len() <= 2, "12"),
+        OsFamily::Ubuntu => {
+            (numeric && matches!(numbers.as_slice(), [_, month, ..] if month.len() == 2), "24.04")
+        }
+        _ => return,
+    };
+    if fits {
+        return;
+    }
+    let named =
+        RELEASES.iter().find(|(family, name, _)| *family == os.family && *name == version.to_lowercase());
+    let number = match named {
+        Some((_, _, number)) => (*number).to_owned(),
+        None if numeric && numbers.len() == 1 && os.family == OsFamily::Ubuntu => format!("{version}.04"),
+        None => usual.to_owned(),
+    };
+    let message = format!("`{version}` is no version of `{}`", os.family);
+    let path = context.at(["os", "version"]);
+    context.error(codes::OS_VERSION, &path, message, format!("write a number such as \"{number}\""));
 }
 
 /// Pods cannot use swap with version 1 of control groups, which is what Amazon Linux 2 has.
@@ -114,6 +174,8 @@ fn check_agent_downloads(context: &mut Context<'_>, agent: &Agent) {
     let path = context.at(["agent"]);
     match agent.from {
         AgentSource::Fetch => {
+            let downloads = path.key("downloads");
+            software::check_architectures(context, &downloads, &agent.downloads, codes::AGENT_DOWNLOAD);
             let architecture = context.group.architecture.word();
             if !agent.downloads.contains_key(architecture) {
                 context.error(

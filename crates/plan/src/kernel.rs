@@ -7,8 +7,9 @@ use bringup_spec::{JoinMethod, Phase, RebootPolicy, SwapPolicy};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
+use crate::operator::check_timeout;
 use crate::steps::{plain, policy};
-use crate::{Action, Origin, Step, codes};
+use crate::{Action, Origin, Step, codes, files};
 
 /// Modules that a runtime and pod networks need.
 const MODULES: [&str; 2] = ["br_netfilter", "overlay"];
@@ -59,6 +60,7 @@ fn settings(context: &mut Context<'_>, decisions: &Decisions) -> BTreeMap<String
     }
     let mut settings: BTreeMap<String, String> =
         defaults.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let mut spelled = BTreeSet::new();
     for (name, value) in &context.group.sysctls {
         let path = context.at(["sysctls", name.as_str()]);
         // Both spellings name one setting.
@@ -75,6 +77,14 @@ fn settings(context: &mut Context<'_>, decisions: &Decisions) -> BTreeMap<String
                 "write one such as `vm.max_map_count`",
             );
             continue;
+        }
+        if !spelled.insert(plain.clone()) {
+            context.key_error(
+                codes::SYSCTL_NAME,
+                &path,
+                format!("`{plain}` is set twice, once with `/` in its name"),
+                "keep one of them",
+            );
         }
         let needed = defaults.get(plain.as_str()).copied().filter(|needed| *needed != value.as_str());
         if let Some(needed) = needed {
@@ -135,6 +145,9 @@ fn swap(context: &mut Context<'_>) -> Option<Step> {
             }
         }
     }
+    if let Some(target) = &swap.path {
+        files::check_target(context, &path.key("path"), target.as_str());
+    }
     let file = (swap.policy == SwapPolicy::File)
         .then(|| swap.path.as_ref().map_or_else(|| "/var/swapfile".to_owned(), ToString::to_string));
     let action = Action::SetSwap {
@@ -154,6 +167,11 @@ pub(crate) fn arguments(context: &mut Context<'_>) -> Option<Step> {
         return None;
     }
     for (index, argument) in arguments.iter().enumerate() {
+        if arguments.iter().take(index).any(|earlier| earlier == argument) {
+            let path = context.at(["kernelArguments"]).index(index);
+            let message = format!("`{argument}` is there twice");
+            context.error(codes::KERNEL_ARGUMENT, &path, message, "keep one of them");
+        }
         if argument.is_empty() || argument.chars().any(|letter| letter.is_whitespace() || letter.is_control())
         {
             let path = context.at(["kernelArguments"]).index(index);
@@ -183,6 +201,20 @@ pub(crate) fn update(context: &mut Context<'_>) -> Option<Step> {
             "remove it",
         );
     }
+    let path = context.at(["update"]);
+    check_timeout(context, &path.key("timeout"), update.timeout.milliseconds);
+    for (index, package) in update.hold.iter().enumerate() {
+        if package.contains(|letter: char| letter.is_whitespace() || letter == ',') {
+            let path = path.key("hold").index(index);
+            let message = format!("`{package}` is no name of a package");
+            context.error(
+                codes::SOFTWARE_PACKAGE,
+                &path,
+                message,
+                "write each package as an item of its own",
+            );
+        }
+    }
     refuse_never(context, "update", "an update may need a reboot before the node joins");
     let action = Action::UpdateOs { hold: update.hold.clone() };
     let mut step = plain("update", Phase::Update, action);
@@ -191,9 +223,11 @@ pub(crate) fn update(context: &mut Context<'_>) -> Option<Step> {
 }
 
 /// The reboot, where something may need it.
-pub(crate) fn reboot(context: &Context<'_>, needed: bool) -> Option<Step> {
+pub(crate) fn reboot(context: &mut Context<'_>, needed: bool) -> Option<Step> {
     use bringup_spec::{OnFailure, Span};
     let reboot = &context.group.reboot;
+    let path = context.at(["reboot", "timeout"]);
+    check_timeout(context, &path, reboot.timeout.milliseconds);
     let always = match reboot.policy {
         RebootPolicy::Never => return None,
         RebootPolicy::IfNeeded if !needed => return None,

@@ -8,6 +8,7 @@
 mod assertions;
 mod aws;
 mod canonical;
+mod carriers;
 mod checks;
 pub mod codes;
 mod compile;

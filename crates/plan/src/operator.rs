@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bringup_spec::{Hook, HookPoint, Phase, Role, Step as OperatorStep, Text};
+use bringup_diag::Code;
+use bringup_spec::{Hook, HookPoint, Phase, Role, Segment, Span, Step as OperatorStep, Text, is_variable};
 use bringup_yaml::Path;
 
 use crate::context::Context;
@@ -41,12 +42,9 @@ pub(crate) fn programs(context: &mut Context<'_>) -> Programs {
             hook: None,
         };
         let mut step = plain(given.name.as_str(), Phase::PreInstall, action);
-        step.policy = Some(attempts(
-            context,
-            &path,
-            given.attempts,
-            policy(given.timeout, given.attempts, given.backoff, given.on_failure),
-        ));
+        let times = policy(given.timeout, given.attempts, given.backoff, given.on_failure);
+        step.policy = Some(checked(context, &path, times));
+        check_variables(context, &path.key("environment"), given.environment.keys(), codes::STEP_ENVIRONMENT);
         step.every_boot = given.every_boot;
         let wish = Wish { before: given.before.clone(), after: given.after.clone(), path };
         programs.steps.push((step, wish));
@@ -78,8 +76,49 @@ fn check_step<'a>(
     }
 }
 
-fn attempts(context: &mut Context<'_>, path: &Path, attempts: u32, mut policy: Policy) -> Policy {
-    if attempts == 0 {
+/// A node that waits for a day waits for somebody who looks.
+const A_DAY: Span = Span::seconds(24 * 3600);
+
+/// How long a timeout may be: something, and no more than a day.
+pub(crate) fn check_timeout(context: &mut Context<'_>, path: &Path, milliseconds: u64) {
+    if milliseconds == 0 {
+        let message = "with no time at all no attempt can succeed";
+        context.error(codes::STEP_TIME, path, message, "write a time such as `10m`, or leave it out");
+    } else if milliseconds > A_DAY.milliseconds {
+        let message =
+            format!("{} is more than a day: until then nobody hears that it hangs", Span { milliseconds });
+        context.warning(codes::STEP_TIME, path, message, "write a time such as `1h`");
+    }
+}
+
+/// The names of environment variables.
+pub(crate) fn check_variables<'a>(
+    context: &mut Context<'_>,
+    path: &Path,
+    names: impl Iterator<Item = &'a String>,
+    code: Code,
+) {
+    for name in names.filter(|name| !is_variable(name)) {
+        context.key_error(
+            code,
+            &path.key(name.as_str()),
+            format!("`{name}` cannot be the name of a variable"),
+            "use letters, digits and `_`",
+        );
+    }
+}
+
+/// The policy, having told what cannot be meant.
+pub(crate) fn checked(context: &mut Context<'_>, path: &Path, mut policy: Policy) -> Policy {
+    check_timeout(context, &path.key("timeout"), policy.timeout_ms);
+    if policy.backoff_ms > A_DAY.milliseconds {
+        let message = format!(
+            "{} is more than a day to wait between attempts",
+            Span { milliseconds: policy.backoff_ms }
+        );
+        context.warning(codes::STEP_TIME, &path.key("backoff"), message, "write a time such as `30s`");
+    }
+    if policy.attempts == 0 {
         context.error(
             codes::STEP_ATTEMPTS,
             &path.key("attempts"),
@@ -124,9 +163,10 @@ fn command(
             run.to_vec()
         }
         (None, Some(text)) => {
-            let starts = text.segments().first().is_some_and(
-                |segment| matches!(segment, bringup_spec::Segment::Literal(text) if text.starts_with("#!")),
-            );
+            let starts = text
+                .segments()
+                .first()
+                .is_some_and(|segment| matches!(segment, Segment::Literal(text) if text.starts_with("#!")));
             if !starts {
                 context.error(
                     codes::STEP_SHEBANG,
@@ -142,9 +182,22 @@ fn command(
     }
 }
 
+fn has_null(word: &Text) -> bool {
+    word.segments().iter().any(|segment| matches!(segment, Segment::Literal(text) if text.contains('\0')))
+}
+
 /// No shell reads a command: what only a shell understands would reach the program as it is.
-fn check_program(context: &mut Context<'_>, path: &Path, program: &Text, run: &[Text]) {
+pub(crate) fn check_program(context: &mut Context<'_>, path: &Path, program: &Text, run: &[Text]) {
     let Some(literal) = program.as_literal() else { return };
+    if literal.trim().is_empty() {
+        let hint = "write `run: [PROGRAM, ARGUMENT, ...]`";
+        context.error(codes::STEP_COMMAND, &path.key("run").index(0), "the program has no name", hint);
+        return;
+    }
+    if let Some(index) = run.iter().position(has_null) {
+        let message = "no argument of a program can hold a null character";
+        context.error(codes::STEP_COMMAND, &path.key("run").index(index), message, "remove it");
+    }
     if run.len() == 1 && literal.contains(char::is_whitespace) {
         context.error(
             codes::STEP_SHELL,
@@ -224,7 +277,7 @@ fn hooks(context: &mut Context<'_>, programs: &mut Programs) {
         let name = format!("hook-{}", hook.name);
         let mut command = command(context, &path, &name, &hook.run, hook.script.as_ref(), programs);
         let policy = policy(hook.timeout, hook.attempts, hook.backoff, hook.on_failure);
-        let policy = attempts(context, &path, hook.attempts, policy);
+        let policy = checked(context, &path, policy);
         if let Some(phase) = phase_of(hook.on) {
             let action = Action::Run {
                 command,

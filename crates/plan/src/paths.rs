@@ -134,5 +134,9 @@ fn place_of(context: &Context<'_>, target: &str) -> Path {
         .or_else(|| {
             within(Context::spec_path(["files"]), context.spec.files.iter().map(|file| &file.path).collect())
         })
+        .or_else(|| {
+            let assets = context.spec.assets.iter().map(|asset| &asset.path).collect();
+            within(Context::spec_path(["assets"]), assets)
+        })
         .unwrap_or_else(|| context.path.clone())
 }

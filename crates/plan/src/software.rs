@@ -1,12 +1,18 @@
 //! The software of a node and where it comes from; downloads.
 
-use bringup_spec::{Asset, JoinMethod, OsFamily, Phase, RuntimeName, SoftwareItem, SoftwareSource, Unpack};
+use std::collections::BTreeMap;
+
+use bringup_diag::Code;
+use bringup_spec::{
+    Architecture, Asset, Download, JoinMethod, KubernetesVersion, Os, OsFamily, Phase, RuntimeName,
+    SoftwareItem, SoftwareSource, Unpack,
+};
 use bringup_yaml::Path;
 
 use crate::context::Context;
-use crate::decisions::{Decisions, program_directory};
+use crate::decisions::{Decisions, program_directory, program_root};
 use crate::steps::plain;
-use crate::{Action, InstallSource, Origin, Step, codes};
+use crate::{Action, InstallSource, Origin, Step, codes, files};
 
 /// Downloads of the cluster and of the group, for the phase `fetch`.
 pub(crate) fn assets(context: &mut Context<'_>) -> Vec<Step> {
@@ -28,6 +34,7 @@ pub(crate) fn assets(context: &mut Context<'_>) -> Vec<Step> {
         }
         names.push(asset.name.as_str());
         check_urls(context, &path, asset.urls.is_empty());
+        files::check_target(context, &path.key("path"), asset.path.as_str());
         if asset.unpack != Unpack::No
             && context.document.tree().span_at(&path.key("mode")) != context.document.tree().span_at(&path)
         {
@@ -100,6 +107,7 @@ fn item(
 ) -> Option<Step> {
     let path = context.at(["software", key]);
     check_fields(context, &path, item);
+    check_version(context, &path, name, item);
     let version = item.version.as_deref().or(version).map(ToOwned::to_owned);
     let os = context.group.os.family;
     let source = match item.from {
@@ -132,14 +140,21 @@ fn item(
             let urls = download.urls.iter().map(ToString::to_string).collect();
             let sha256 = download.sha256.to_string();
             let given = item.path.as_ref().map(ToString::to_string);
+            if let Some(target) = &given {
+                files::check_target(context, &path.key("path"), target);
+            }
             if item.from == SoftwareSource::Extension {
+                if let Some(why) = lacks_extensions(&context.group.os) {
+                    let hint = "write `package` or `url`";
+                    context.error(codes::SOFTWARE_SOURCE, &path.key("from"), why, hint);
+                }
                 let place = given.unwrap_or_else(|| format!("/etc/extensions/{name}.raw"));
                 InstallSource::Extension { urls, sha256, path: place }
             } else {
                 let place = given.unwrap_or_else(|| match name {
                     "cni" => "/opt/cni/bin".to_owned(),
                     // Both come as archives of several programs.
-                    "containerd" | "docker" => "/usr/local".to_owned(),
+                    "containerd" | "docker" => program_root(os).to_owned(),
                     _ => format!("{}/{name}", program_directory(os)),
                 });
                 InstallSource::Url { urls, sha256, path: place }
@@ -175,22 +190,72 @@ fn check_fields(context: &mut Context<'_>, path: &Path, item: &SoftwareItem) {
             "remove it, or change `from`",
         );
     }
-    for key in item.downloads.keys() {
-        let known = ["x86_64", "aarch64"];
-        if !known.contains(&key.as_str()) {
-            let near = match key.as_str() {
-                "amd64" => "x86_64",
-                "arm64" => "aarch64",
-                _ => bringup_diag::closest(key, known).unwrap_or("x86_64"),
-            };
-            context.key_error(
-                codes::SOFTWARE_DOWNLOAD,
-                &path.keys(["downloads", key.as_str()]),
-                format!("`{key}` is no architecture"),
-                format!("did you mean `{near}`?"),
-            );
-        }
+    check_architectures(context, &path.key("downloads"), &item.downloads, codes::SOFTWARE_DOWNLOAD);
+    let is_package = |name: &str| {
+        name.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-._:=~".contains(&byte))
+    };
+    if let Some(package) = item.package.as_ref().filter(|package| !is_package(package)) {
+        context.error(
+            codes::SOFTWARE_PACKAGE,
+            &path.key("package"),
+            format!("`{package}` is no name of a package"),
+            "write one name, such as `kubelet`",
+        );
     }
+}
+
+/// Downloads are told apart by the names that the kernel has for architectures.
+pub(crate) fn check_architectures(
+    context: &mut Context<'_>,
+    path: &Path,
+    downloads: &BTreeMap<String, Download>,
+    code: Code,
+) {
+    let known: Vec<&str> = Architecture::ALL.iter().map(|architecture| architecture.word()).collect();
+    for key in downloads.keys().filter(|key| !known.contains(&key.as_str())) {
+        let near = match key.as_str() {
+            "amd64" => "x86_64",
+            "arm64" => "aarch64",
+            _ => bringup_diag::closest(key, known.iter().copied()).unwrap_or("x86_64"),
+        };
+        context.key_error(
+            code,
+            &path.key(key.as_str()),
+            format!("`{key}` is no architecture"),
+            format!("did you mean `{near}`?"),
+        );
+    }
+}
+
+/// Kubelet and kubeadm of another minor than the one that their configuration is made for.
+fn check_version(context: &mut Context<'_>, path: &Path, name: &str, item: &SoftwareItem) {
+    let Some(version) = item.version.as_deref().filter(|_| matches!(name, "kubelet" | "kubeadm")) else {
+        return;
+    };
+    // Packages of Debian have an epoch before and a revision behind.
+    let plain = version.split_once(':').map_or(version, |(_, rest)| rest);
+    let minor = context.minor;
+    let message = match KubernetesVersion::parse(plain) {
+        Ok(found) if found.minor == minor.0 => return,
+        Ok(_) => format!("{name} {version} gets a configuration that is made and checked for {minor}"),
+        Err(_) => format!("`{version}` is no version of Kubernetes, whose {minor} is made ready for"),
+    };
+    let hint = format!("write a version of {minor}, or change `kubernetes.version`");
+    context.warning(codes::SOFTWARE_VERSION, &path.key("version"), message, hint);
+}
+
+/// Why the system has no extension images, if so: they came with systemd 248.
+fn lacks_extensions(os: &Os) -> Option<String> {
+    let below = |first: u32| os.major().is_some_and(|major| major < first);
+    let old = match os.family {
+        OsFamily::AmazonLinux2 => true,
+        OsFamily::Ubuntu => below(22),
+        OsFamily::Debian => below(12),
+        OsFamily::AmazonLinux2023 | OsFamily::Flatcar | OsFamily::Generic => false,
+    };
+    let version = os.version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
+    old.then(|| format!("the systemd of `{}`{version} has no system extensions", os.family))
 }
 
 /// The usual names of packages.

@@ -6,6 +6,7 @@ use bringup_spec::{Flavour, OnFailure, Phase, Role, Span, Stage, Text};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
+use crate::operator::{check_program, checked};
 use crate::steps::{plain, policy, write_file};
 use crate::{Action, Content, Step, codes};
 
@@ -46,6 +47,10 @@ pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions) -> Vec<Ste
                 "write `run: [PROGRAM, ARGUMENT, ...]`",
             );
         }
+        let path = context.at([key]);
+        if let Some(program) = stage.run.first() {
+            check_program(context, &path, program, &stage.run);
+        }
         let action = Action::Run {
             command: stage.run.clone(),
             environment: BTreeMap::new(),
@@ -54,7 +59,8 @@ pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions) -> Vec<Ste
             hook: None,
         };
         let mut step = plain(name, phase, action);
-        step.policy = Some(policy(stage.timeout, stage.attempts, Span::seconds(10), OnFailure::Pause));
+        let times = policy(stage.timeout, stage.attempts, Span::seconds(10), OnFailure::Pause);
+        step.policy = Some(checked(context, &path, times));
         step.elected_only = true;
         steps.push(step);
         if tectonic {

@@ -34,8 +34,7 @@ pub(crate) struct Systemd {
 impl Systemd {
     /// By family and version; a version that is not given is taken for a current one.
     pub(crate) fn of(os: &Os) -> Self {
-        let major = os.version.as_deref().and_then(|version| version.split('.').next()?.parse::<u32>().ok());
-        let below = |first: u32| major.is_some_and(|major| major < first);
+        let below = |first: u32| os.major().is_some_and(|major| major < first);
         let lacks_oneshot_restart = match os.family {
             OsFamily::AmazonLinux2 => true,
             OsFamily::Ubuntu => below(20),
@@ -215,13 +214,23 @@ pub(crate) fn operator_units(context: &mut Context<'_>, units: &mut Vec<Unit>) {
     }
 }
 
+/// Whether systemd takes this for the name of a unit of a kind that may be placed.
+pub(crate) fn is_unit_name(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, suffix)| SUFFIXES.contains(&suffix) && is_stem(stem))
+        && name.len() <= 255
+}
+
+fn is_stem(stem: &str) -> bool {
+    !stem.is_empty()
+        && stem.chars().all(|letter| letter.is_ascii_alphanumeric() || ":-_.\\@".contains(letter))
+}
+
 fn check(context: &mut Context<'_>, path: &Path, unit: &OperatorUnit) {
-    let (stem, suffix) = unit.name.rsplit_once('.').unwrap_or((unit.name.as_str(), ""));
-    let fits = !stem.is_empty()
-        && unit.name.len() <= 255
-        && stem.chars().all(|letter| letter.is_ascii_alphanumeric() || ":-_.\\@".contains(letter));
-    if !fits || !SUFFIXES.contains(&suffix) {
-        let hint = if suffix.is_empty() || !SUFFIXES.contains(&suffix) {
+    if !is_unit_name(&unit.name) {
+        let suffix = unit.name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+        let hint = if matches!(suffix, "device" | "scope" | "snapshot") {
+            format!("systemd makes units with the suffix `.{suffix}` itself")
+        } else if !SUFFIXES.contains(&suffix) && is_stem(&unit.name) {
             format!("did you mean `{}.service`?", unit.name)
         } else {
             "write one such as `drivers.service`".to_owned()

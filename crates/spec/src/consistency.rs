@@ -10,6 +10,9 @@ use bringup_yaml::Path;
 use crate::decode::known_fields;
 use crate::{Document, Machine, codes};
 
+/// What to do about two of one name.
+const RENAME: &str = "give one of the two another name";
+
 /// Reports what does not fit together in a document.
 pub(crate) fn report(document: &Document, findings: &mut Findings) {
     let spec = Path::root().key("spec");
@@ -24,21 +27,22 @@ pub(crate) fn report(document: &Document, findings: &mut Findings) {
     }
     let groups = cluster.node_groups.iter().enumerate();
     let names = groups.map(|(index, group)| (group.name.to_string(), list("nodeGroups", index).key("name")));
-    report_twins(document, "node group", names, findings);
+    report_twins(document, "node group", RENAME, names, findings);
     let authorities = cluster.certificate_authorities.iter().enumerate();
     let names = authorities.map(|(index, authority)| {
         (authority.name.to_string(), list("certificateAuthorities", index).key("name"))
     });
-    report_twins(document, "certificate authority", names, findings);
+    report_twins(document, "certificate authority", RENAME, names, findings);
     let machines = || cluster.machines.iter().enumerate();
     let names = machines().filter_map(|(index, machine)| {
         machine.name.as_ref().map(|name| (name.to_string(), list("machines", index).key("name")))
     });
-    report_twins(document, "machine", names, findings);
+    report_twins(document, "machine", RENAME, names, findings);
     let addresses = machines().map(|(index, machine)| {
         (format!("{}:{}", machine.address, machine.port), list("machines", index).key("address"))
     });
-    report_twins(document, "machine at", addresses, findings);
+    let hint = "remove one of the two, or write the other machine's address";
+    report_twins(document, "machine at", hint, addresses, findings);
     for (index, machine) in machines() {
         report_machine(document, &list("machines", index), machine, findings);
     }
@@ -52,7 +56,7 @@ pub(crate) fn report_equal_clusters(documents: &[Document], findings: &mut Findi
         let name = document.cluster.metadata.name.as_str();
         let place = document.place(&path);
         match seen.get(name) {
-            Some(first) => findings.push(twin("cluster", name, place, first.clone())),
+            Some(first) => findings.push(twin("cluster", RENAME, name, place, first.clone())),
             None => {
                 seen.insert(name, place);
             }
@@ -63,13 +67,16 @@ pub(crate) fn report_equal_clusters(documents: &[Document], findings: &mut Findi
 fn report_twins(
     document: &Document,
     what: &str,
+    hint: &str,
     names: impl Iterator<Item = (String, Path)>,
     findings: &mut Findings,
 ) {
     let mut seen: BTreeMap<String, Path> = BTreeMap::new();
     for (name, path) in names {
         match seen.get(&name) {
-            Some(first) => findings.push(twin(what, &name, document.place(&path), document.place(first))),
+            Some(first) => {
+                findings.push(twin(what, hint, &name, document.place(&path), document.place(first)));
+            }
             None => {
                 seen.insert(name, path);
             }
@@ -77,11 +84,11 @@ fn report_twins(
     }
 }
 
-fn twin(what: &str, name: &str, place: Place, first: Place) -> Finding {
+fn twin(what: &str, hint: &str, name: &str, place: Place, first: Place) -> Finding {
     Finding::error(codes::DUPLICATE_NAME, format!("there is a {what} `{name}` already"))
         .at(place)
         .related(first, "first here")
-        .hint("give one of the two another name")
+        .hint(hint)
 }
 
 fn report_machine(document: &Document, path: &Path, machine: &Machine, findings: &mut Findings) {

@@ -296,7 +296,7 @@ fn names_are_unique_and_references_lead_somewhere() {
             "16:18-22 error document/dangling-reference: there is no node group `gpus` => did you mean `gpu`?".to_owned(),
             format!("17:16-17 error document/missing-key: nothing says how to log in to `a` => {hint}"),
             format!("20:7-12 error document/conflict: `password`, `agent` exclude each other => {hint}"),
-            "22:33-34 error document/duplicate-name: there is a machine at `b:22` already => give one of the two another name".to_owned(),
+            "22:33-34 error document/duplicate-name: there is a machine at `b:22` already => remove one of the two, or write the other machine's address".to_owned(),
         ]
     );
     let twice = all(&format!("{HEAD}---\n{HEAD}"));

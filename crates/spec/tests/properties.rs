@@ -83,11 +83,14 @@ fn text(schema: &Json) -> BoxedStrategy<String> {
     if schema["contentMediaType"].is_string() {
         return among(&["-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"]);
     }
-    let Some(pattern) = schema["pattern"].as_str() else { return "[a-zA-Z0-9 ._\n-]{0,12}".boxed() };
+    let Some(pattern) = schema["pattern"].as_str() else {
+        let must_say_something = schema["minLength"] == 1;
+        return if must_say_something { "[a-zA-Z][a-zA-Z0-9 ._-]{0,11}" } else { "[a-zA-Z0-9 ._\n-]{0,12}" }
+            .boxed();
+    };
     match pattern {
         "^/" => "/[a-z]{1,8}(/[a-z]{1,4}){0,2}".boxed(),
         "." => "[a-z/]{1,8}".boxed(),
-        "^s3://" => "s3://[a-z]{3,8}/[a-z]{1,8}".boxed(),
         "^(https?://|s3://|file:///)" => "https://[a-z]{1,8}/[a-z0-9]{0,8}".boxed(),
         "^[0-9a-fA-F:.]+$" => among(&["10.0.0.10", "fd00::a"]),
         "^[0-9a-fA-F:.]+/[0-9]{1,3}$" => among(&["10.0.0.0/16", "fd00::/108", "0.0.0.0/0"]),

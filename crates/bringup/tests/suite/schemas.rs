@@ -72,6 +72,15 @@ fn fault(root: &Value, schema: &Value, value: &Value, place: &str) -> Option<Str
                     .find_map(|(index, item)| fault(root, rule, item, &format!("{place}[{index}]")))
             }),
             "minimum" => (value.as_i64() < rule.as_i64()).then(|| format!("{place}: {value} is too small")),
+            "minLength" => value
+                .as_str()
+                .filter(|text| (text.chars().count() as u64) < rule.as_u64().unwrap_or(0))
+                .map(|_| format!("{place}: too short")),
+            "propertyNames" => value.as_object().and_then(|fields| {
+                fields
+                    .keys()
+                    .find_map(|key| fault(root, rule, &Value::from(key.as_str()), &format!("{place}.{key}")))
+            }),
             "minProperties" => value
                 .as_object()
                 .filter(|fields| (fields.len() as u64) < rule.as_u64().unwrap_or(0))

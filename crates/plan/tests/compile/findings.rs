@@ -164,7 +164,7 @@ fn two_groups_cannot_both_start_the_cluster() {
 
 #[test]
 fn all_findings_come_at_once() {
-    let group = "labels: {\"a b\": x}\ntaints: [{key: \"\", effect: NoSchedule}]\nkubelet: {config: {maxPod: 1}, flags: {network-plugin: cni}}\nsteps: [{name: a, run: [x], before: [nowhere]}]\nfiles: [{path: /etc/a}]";
+    let group = "labels: {\"a b\": x}\ntaints: [{key: a b, effect: NoSchedule}]\nkubelet: {config: {maxPod: 1}, flags: {network-plugin: cni}}\nsteps: [{name: a, run: [x], before: [nowhere]}]\nfiles: [{path: /etc/a}]";
     let found = codes(&eks("1.33", group));
     assert_eq!(
         found,

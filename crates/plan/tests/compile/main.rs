@@ -6,6 +6,7 @@
     reason = "a test that cannot look at what it tests ends there"
 )]
 
+mod carriers;
 mod findings;
 mod flavours;
 mod join;
@@ -16,3 +17,4 @@ mod properties;
 mod refused;
 mod runtime;
 mod support;
+mod values;

@@ -142,7 +142,7 @@ fn assertions_on_order_have_four_forms() {
         assert_eq!(codes(&document), Vec::<&str>::new(), "{good}");
     }
     for wrong in
-        ["a.service", "a.service after b.service", "before b.service", "b.service never while x", "\"\""]
+        ["a.service", "a.service after b.service", "before b.service", "b.service never while x", "x"]
     {
         let finding = only(&eks("1.33", &format!("order: [{wrong}]")), "order/syntax");
         assert_eq!(finding.severity, Severity::Error);
@@ -168,15 +168,4 @@ fn a_timeout_that_nobody_waits_for_is_told() {
     let hooked =
         "scaling: {max: 3, creationTimeout: 15m, lifecycleHook: ready}\nsignals: [{kind: lifecycle-action}]";
     assert_eq!(found(hooked), Vec::<&str>::new());
-}
-
-#[test]
-fn an_empty_source_is_no_file_beside_the_document() {
-    let file = eks("1.33", "files: [{path: /etc/a, src: \"\"}]");
-    assert_eq!(codes(&file), ["file/src"]);
-    assert_eq!(only(&file, "file/src").message, "`src` is empty");
-    let part = eks("1.33", "parts: [{name: a, type: text/cloud-config, src: \"\"}]");
-    for document in [file, part] {
-        assert!(bringup_plan::local_sources(&document.cluster).is_empty());
-    }
 }

@@ -86,6 +86,10 @@ impl Decode for String {
         }
     }
 
+    fn needs_letters() -> bool {
+        true
+    }
+
     fn written(&self) -> Option<serde_json::Value> {
         Some(self.as_str().into())
     }
@@ -144,6 +148,10 @@ impl<T: Decode> Decode for Option<T> {
         Some(None)
     }
 
+    fn needs_letters() -> bool {
+        T::needs_letters()
+    }
+
     fn schema(schemas: &mut Schemas) -> serde_json::Value {
         T::schema(schemas)
     }
@@ -170,7 +178,19 @@ impl<T: Decode> Decode for Vec<T> {
             return reader.fault(codes::WRONG_TYPE, node.span, "a list is expected here", hint);
         };
         // Every item is read before the first fault counts: all faults of a list are told at once.
-        let values: Vec<Option<T>> = items.iter().map(|item| T::decode(item, reader)).collect();
+        let values: Vec<Option<T>> = items
+            .iter()
+            .map(|item| {
+                let is_empty = T::needs_letters()
+                    && !is_nothing(item)
+                    && item.text().is_some_and(|text| text.trim().is_empty());
+                if is_empty {
+                    let hint = "write a value, or remove the item";
+                    return reader.fault(codes::WRONG_VALUE, item.span, "this item is empty", hint);
+                }
+                T::decode(item, reader)
+            })
+            .collect();
         values.into_iter().collect()
     }
 
@@ -179,7 +199,11 @@ impl<T: Decode> Decode for Vec<T> {
     }
 
     fn schema(schemas: &mut Schemas) -> serde_json::Value {
-        json!({"type": "array", "items": T::schema(schemas)})
+        let mut items = T::schema(schemas);
+        if let Some(items) = items.as_object_mut().filter(|_| T::needs_letters()) {
+            items.insert("minLength".to_owned(), 1.into());
+        }
+        json!({"type": "array", "items": items})
     }
 }
 
@@ -198,8 +222,16 @@ impl<T: Decode> Decode for BTreeMap<String, T> {
             return reader.fault(codes::WRONG_TYPE, node.span, "a mapping is expected here", hint);
         };
         reader.duplicates(entries);
-        let values: Vec<Option<(String, T)>> =
-            entries.iter().map(|entry| reader.value(entry).map(|value| (entry.key.clone(), value))).collect();
+        let values: Vec<Option<(String, T)>> = entries
+            .iter()
+            .map(|entry| {
+                if entry.key.trim().is_empty() {
+                    let hint = "write a name before the `:`";
+                    return reader.fault(codes::WRONG_VALUE, entry.key_span, "this key is empty", hint);
+                }
+                reader.value(entry).map(|value| (entry.key.clone(), value))
+            })
+            .collect();
         values.into_iter().collect()
     }
 
@@ -208,7 +240,7 @@ impl<T: Decode> Decode for BTreeMap<String, T> {
     }
 
     fn schema(schemas: &mut Schemas) -> serde_json::Value {
-        json!({"type": "object", "additionalProperties": T::schema(schemas)})
+        json!({"type": "object", "propertyNames": {"minLength": 1}, "additionalProperties": T::schema(schemas)})
     }
 }
 

@@ -27,6 +27,11 @@ macro_rules! record {
                         let mut schema = <$type as $crate::decode::Decode>::schema(schemas);
                         if let Some(schema) = schema.as_object_mut() {
                             schema.insert("description".to_owned(), concat!($($field_about, "\n"),+).trim().into());
+                            if <$type as $crate::decode::Decode>::needs_letters()
+                                && $crate::decode::must_say_something($key)
+                            {
+                                schema.insert("minLength".to_owned(), 1.into());
+                            }
                         }
                         $crate::decode::record!(@required required, schema, $key, $type $(, $default)?);
                         properties.insert($key.to_owned(), schema);

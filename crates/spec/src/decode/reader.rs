@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use bringup_diag::{Code, Finding, Findings, Place, Position, Span, is_secret_key};
 use bringup_yaml::{Entry, Node, Resolved, Scalar};
 
-use super::{Decode, KeyHomes, SourceText};
+use super::{Decode, KeyHomes, SourceText, text_fault};
 use crate::codes;
 
 /// Collects findings while a document is decoded.
@@ -148,7 +148,18 @@ impl Reader {
     /// The value of one key of a record.
     pub fn field<T: Decode>(&mut self, node: &Node, entries: &[Entry], key: &str, what: &str) -> Option<T> {
         match entries.iter().rev().find(|entry| entry.key == key) {
-            Some(entry) => self.value(entry),
+            Some(entry) => {
+                let text = entry.value.text().filter(|_| T::needs_letters() && !is_nothing(&entry.value));
+                let Some(fault) = text.and_then(|text| text_fault(key, text)) else {
+                    return self.value(entry);
+                };
+                let hint = if T::absent().is_some() {
+                    format!("write a value on one line, or remove `{key}`")
+                } else {
+                    "write a value on one line".to_owned()
+                };
+                self.fault(codes::WRONG_VALUE, entry.value.span, format!("`{key}` {fault}"), hint)
+            }
             None => T::absent().or_else(|| {
                 let hint = format!("add `{key}:`");
                 self.fault(codes::MISSING_KEY, head(node), format!("{what} has no `{key}`"), hint)

@@ -129,6 +129,13 @@ pub struct Os {
     pub version: Option<String>,
 }
 
+impl Os {
+    /// The first number of its version.
+    pub fn major(&self) -> Option<u32> {
+        self.version.as_deref().and_then(|version| version.split('.').next()?.parse().ok())
+    }
+}
+
 record! {
     /// An operating system with its version.
     "`os`" pub struct OsRecord {
@@ -268,15 +275,21 @@ pub struct KernelModule(String);
 impl KernelModule {
     /// Reads a name.
     pub fn parse(text: &str) -> Result<Self, crate::Fault> {
+        // The kernel keeps 55 letters of a name.
         let fits = !text.is_empty()
+            && text.len() <= 55
             && text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'));
         if fits {
             Ok(Self(text.to_owned()))
         } else {
-            Err(crate::Fault::new(
-                format!("`{text}` is no kernel module"),
-                "write a name such as `br_netfilter`",
-            ))
+            let stem = text.rsplit('/').next().unwrap_or_default();
+            let stem = stem.split(".ko").next().unwrap_or_default();
+            let shorter = (stem.len() < text.len()).then(|| Self::parse(stem).ok()).flatten();
+            let hint = match shorter {
+                Some(name) => format!("write `{}`", name.as_str()),
+                None => "write a name such as `br_netfilter`".to_owned(),
+            };
+            Err(crate::Fault::new(format!("`{text}` is no kernel module"), hint))
         }
     }
 
@@ -286,7 +299,7 @@ impl KernelModule {
     }
 }
 
-crate::decode::parsed!(KernelModule, {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"});
+crate::decode::parsed!(KernelModule, {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,55}$"});
 
 /// The value of a kernel setting; numbers may be written without quotes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -296,7 +309,7 @@ pub struct SysctlValue(String);
 impl SysctlValue {
     /// Reads a value.
     pub fn parse(text: &str) -> Result<Self, crate::Fault> {
-        if text.is_empty() || text.contains('\n') {
+        if text.trim().is_empty() || text.contains('\n') {
             return Err(crate::Fault::new(
                 "a kernel setting needs a value on one line",
                 "write a number or a word",
@@ -311,4 +324,4 @@ impl SysctlValue {
     }
 }
 
-crate::decode::parsed!(SysctlValue, {"type": ["string", "integer"], "pattern": "^[^\n]+$"}, bare_numbers: true);
+crate::decode::parsed!(SysctlValue, {"type": ["string", "integer"], "pattern": "^[^\n]*\\S[^\n]*$"}, bare_numbers: true);

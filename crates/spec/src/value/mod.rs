@@ -3,6 +3,7 @@
 mod address;
 mod duration;
 mod fact;
+mod host;
 mod mode;
 mod name;
 mod pem;
@@ -13,11 +14,12 @@ mod version;
 pub use address::{Address, Cidr};
 pub use duration::Span;
 pub use fact::Fact;
+pub use host::{authority_fault, host_fault};
 pub use mode::{Mode, Owner};
 pub use name::{AbsolutePath, Name, Sha256, Url};
 pub use pem::Certificate;
 pub use placeholder::{Segment, Text};
-pub use secret::SecretSource;
+pub use secret::{SecretSource, is_variable};
 pub use version::KubernetesVersion;
 
 /// Why a text is not such a value, and what to write instead.

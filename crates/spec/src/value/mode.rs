@@ -1,6 +1,6 @@
 //! Modes and owners of files.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 
@@ -12,16 +12,25 @@ use crate::decode::parsed;
 pub struct Mode(pub u32);
 
 impl Mode {
+    /// What people mean when they write a mode as a decimal number.
+    const USUAL: [u32; 8] = [0o400, 0o440, 0o444, 0o600, 0o640, 0o644, 0o700, 0o755];
+
     /// Reads a mode. A bare `644` is refused: read as a decimal number it would be another mode.
     pub fn parse(text: &str) -> Result<Self, Fault> {
         let four = text.len() == 4 || (text.len() == 5 && text.starts_with('0'));
         let octal = four && text.chars().all(|digit| digit.is_digit(8));
         match u32::from_str_radix(text, 8) {
             Ok(mode) if octal => Ok(Self(mode)),
-            Ok(mode) if mode <= 0o7777 => Err(Fault::new(
-                format!("{} does not look like an octal mode", quoted(text)),
-                format!("write \"{mode:04o}\""),
-            )),
+            Ok(mode) if mode <= 0o7777 => {
+                let mut hint = format!("write \"{mode:04o}\"");
+                // JSON and Ignition have modes in decimal: 420 is 0644.
+                if let Some(decimal) =
+                    text.parse::<u32>().ok().filter(|decimal| Self::USUAL.contains(decimal))
+                {
+                    let _ = write!(hint, ", or \"{decimal:04o}\" if that is a decimal number");
+                }
+                Err(Fault::new(format!("{} does not look like an octal mode", quoted(text)), hint))
+            }
             _ => Err(Fault::new(
                 format!("{} is no file mode", quoted(text)),
                 "write four octal digits in quotes, such as \"0644\"",

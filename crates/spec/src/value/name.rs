@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Fault, quoted};
+use super::{Fault, authority_fault, quoted};
 use crate::decode::parsed;
 
 macro_rules! text_newtype {
@@ -73,10 +73,20 @@ text_newtype! {
 }
 
 impl AbsolutePath {
+    /// The kernel's limits, in bytes: for a path with its end, and for each of its parts.
+    const MOST: usize = 4096;
+    const MOST_OF_A_PART: usize = 255;
+
     /// Reads a path.
     pub fn parse(text: &str) -> Result<Self, Fault> {
         if Self::is_plain(text) {
             return Ok(Self(text.to_owned()));
+        }
+        if text.len() >= Self::MOST || text.split('/').any(|part| part.len() > Self::MOST_OF_A_PART) {
+            return Err(Fault::new(
+                format!("{} is longer than Linux allows", quoted(text)),
+                "write at most 255 bytes between slashes, and 4095 in all",
+            ));
         }
         let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
         let suggestion = format!("/{}", parts.join("/"));
@@ -91,6 +101,8 @@ impl AbsolutePath {
     fn is_plain(text: &str) -> bool {
         text.starts_with('/')
             && text.len() > 1
+            && text.len() < Self::MOST
+            && !text.split('/').any(|part| part.len() > Self::MOST_OF_A_PART)
             && !text.ends_with('/')
             && !text.contains("//")
             && !text.chars().any(char::is_control)
@@ -109,17 +121,28 @@ impl Url {
 
     /// Reads an address.
     pub fn parse(text: &str) -> Result<Self, Fault> {
-        let rest = Self::SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme));
-        if rest.is_some_and(|rest| !rest.is_empty())
-            && !text.chars().any(|letter| letter.is_whitespace() || letter.is_control())
-        {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Fault::new(
+        let found = Self::SCHEMES.iter().find_map(|scheme| Some((*scheme, text.strip_prefix(scheme)?)));
+        let is_one_word = !text.chars().any(|letter| letter.is_whitespace() || letter.is_control());
+        let Some((scheme, rest)) = found.filter(|(_, rest)| is_one_word && !rest.is_empty()) else {
+            return Err(Fault::new(
                 format!("{} is no address to fetch from", quoted(text)),
                 "write one that starts with `https://`, `http://`, `s3://` or `file:///`",
-            ))
-        }
+            ));
+        };
+        let fault = match scheme {
+            "s3://" => (!is_object(rest)).then(|| {
+                Fault::new(format!("{} names no object in S3", quoted(text)), "write `s3://BUCKET/KEY`")
+            }),
+            "file:///" => None,
+            _ => {
+                let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+                // What stands before an `@` is a user, and maybe a password.
+                let host = authority.rsplit('@').next().unwrap_or_default();
+                authority_fault(host)
+                    .map(|fault| Fault::new(format!("in this address, {}", fault.message), fault.hint))
+            }
+        };
+        fault.map_or_else(|| Ok(Self(text.to_owned())), Err)
     }
 }
 
@@ -141,6 +164,11 @@ impl Sha256 {
             ))
         }
     }
+}
+
+/// Whether this is `BUCKET/KEY`.
+pub(crate) fn is_object(text: &str) -> bool {
+    text.split_once('/').is_some_and(|(bucket, key)| !bucket.is_empty() && !key.is_empty())
 }
 
 parsed!(Name, {"type": "string", "pattern": "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"});

@@ -4,6 +4,7 @@ use bringup_yaml::Node;
 use serde::Serialize;
 use serde_json::json;
 
+use super::name::is_object;
 use crate::codes;
 use crate::decode::{Decode, Reader, Schemas, is_nothing};
 
@@ -32,6 +33,12 @@ impl SecretSource {
         "A parameter of AWS Systems Manager.",
         "A secret of AWS Secrets Manager.",
     ];
+}
+
+/// Whether an environment variable can have this name.
+pub fn is_variable(name: &str) -> bool {
+    name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 impl Decode for SecretSource {
@@ -66,18 +73,31 @@ impl Decode for SecretSource {
         if text.is_empty() {
             return reader.fault(codes::WRONG_VALUE, entry.value.span, "this reference is empty", hint);
         }
+        let one_word = !text.chars().any(|letter| letter.is_whitespace() || letter.is_control());
         match entry.key.as_str() {
             "file" => Some(Self::File(text)),
-            "environment" => Some(Self::Environment(text)),
-            "s3" if text.starts_with("s3://") => Some(Self::S3(text)),
+            "environment" if is_variable(&text) => Some(Self::Environment(text)),
+            "environment" => reader.fault(
+                codes::WRONG_VALUE,
+                entry.value.span,
+                "this is no name of an environment variable",
+                "write letters, digits and `_`, without a `$`",
+            ),
+            "s3" if one_word && text.strip_prefix("s3://").is_some_and(is_object) => Some(Self::S3(text)),
             "s3" => reader.fault(
                 codes::WRONG_VALUE,
                 entry.value.span,
                 "this is no S3 address",
                 "write `s3://BUCKET/KEY`",
             ),
-            "ssmParameter" => Some(Self::SsmParameter(text)),
-            "secretsManager" => Some(Self::SecretsManager(text)),
+            "ssmParameter" if one_word => Some(Self::SsmParameter(text)),
+            "secretsManager" if one_word => Some(Self::SecretsManager(text)),
+            "ssmParameter" | "secretsManager" => reader.fault(
+                codes::WRONG_VALUE,
+                entry.value.span,
+                "a name at AWS has no spaces",
+                "write the name or the ARN",
+            ),
             _ => None,
         }
     }
@@ -89,7 +109,12 @@ impl Decode for SecretSource {
                     .iter()
                     .zip(Self::ABOUT)
                     .map(|(key, about)| {
-                        let pattern = if *key == "s3" { "^s3://" } else { "." };
+                        let pattern = match *key {
+                            "environment" => "^[A-Za-z_][A-Za-z0-9_]*$",
+                            "s3" => "^s3://[!-.0-~]+/[!-~]+$",
+                            "ssmParameter" | "secretsManager" => "^[!-~]+$",
+                            _ => ".",
+                        };
                         ((*key).to_owned(), json!({"type": "string", "pattern": pattern, "description": about}))
                     })
                     .collect();

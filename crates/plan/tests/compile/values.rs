@@ -1,0 +1,1 @@
+//! Values that are well formed and cannot work.
