@@ -96,6 +96,7 @@ impl Draft {
             &encoded_path(&self.path),
             &query.join("&"),
             &signed.lines,
+            "",
             &signed.names,
             &self.payload_hash(),
         ]
@@ -113,7 +114,11 @@ impl Draft {
         headers.sort();
         SignedHeaders {
             names: headers.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(";"),
-            lines: headers.iter().map(|(name, value)| format!("{name}:{value}\n")).collect(),
+            lines: headers
+                .iter()
+                .map(|(name, value)| format!("{name}:{value}"))
+                .collect::<Vec<_>>()
+                .join("\n"),
         }
     }
 }

@@ -1,4 +1,5 @@
 //! AWS' own test vectors of Signature Version 4, and values that botocore gives for whole requests.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use bringup_aws::sign::{Draft, Payload, Signer};
 use bringup_aws::signal::{LifecycleAction, Outcome, StackSignal};
