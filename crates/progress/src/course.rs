@@ -111,7 +111,8 @@ pub enum Effect {
         /// boot anyway.
         sync: bool,
     },
-    /// Do a step.
+    /// Do a step. What its program left (the unit with its result) must stay until the record of its outcome is on the
+    /// disk: an agent that dies in between leaves it to the next one to adopt.
     Do(Order),
     /// See whether the program of this step still runs or has left a result; wait for it if so.
     Adopt(Order),

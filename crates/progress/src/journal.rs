@@ -131,7 +131,10 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded, JournalFault> {
         decoded.damage = Some(Damage {
             offset: decoded.writer.length,
             bytes: u64::try_from(rest.len()).unwrap_or(u64::MAX),
-            lost_records: rest.split(|byte| *byte == b'\n').filter(|line| looks_like_a_record(line)).count(),
+            lost_records: rest
+                .split_inclusive(|byte| *byte == b'\n')
+                .filter(|line| looks_like_a_record(line))
+                .count(),
         });
     }
     Ok(decoded)
@@ -173,5 +176,7 @@ fn format_of(json: &[u8]) -> Option<u32> {
 }
 
 fn looks_like_a_record(line: &[u8]) -> bool {
-    parts(line).is_some_and(|(_, json)| serde_json::from_slice::<Record>(json).is_ok())
+    // Without its end, it is a line that was being written.
+    let json = line.strip_suffix(b"\n").and_then(parts).map(|(_, json)| json);
+    json.is_some_and(|json| serde_json::from_slice::<Record>(json).is_ok())
 }

@@ -52,6 +52,8 @@ pub struct StepState {
     first_success: Option<(String, u64)>,
     /// The record of the last success.
     last_success: Option<u64>,
+    /// The boot that was to end with the reboot that it asked for.
+    reboots_from: Option<String>,
     /// What it learned.
     kept: BTreeMap<String, String>,
 }
@@ -96,6 +98,11 @@ impl StepState {
     /// The record of the first success in this boot.
     pub(crate) fn first_success_in(&self, boot: &str) -> Option<u64> {
         self.first_success.as_ref().filter(|(of, _)| of == boot).map(|(_, record)| *record)
+    }
+
+    /// Whether the machine has rebooted since this step asked for it, on our behalf or by somebody's hand.
+    pub(crate) fn rebooted_by(&self, boot: &str) -> bool {
+        self.reboots_from.as_ref().is_some_and(|from| from != boot)
     }
 
     pub(crate) fn last_success(&self) -> Option<u64> {
@@ -149,6 +156,9 @@ impl State {
         let record = self.records;
         let step = self.steps.entry(work.step.clone()).or_default();
         let unfinished = step.last != Last::Succeeded && !step.makes.is_empty();
+        if step.digest != work.digest {
+            step.reboots_from = None;
+        }
         if !step.same(&work.digest, boot) {
             step.attempts = 0;
             step.failures = 0;
@@ -173,6 +183,7 @@ impl State {
             Outcome::Succeeded(Success { changed, made, kept }) => {
                 step.last = Last::Succeeded;
                 step.failures = 0;
+                step.reboots_from = None;
                 step.succeeded = Some(work.digest.clone());
                 step.last_success = Some(record);
                 if !step.done_in(boot) {
@@ -202,6 +213,7 @@ impl State {
             }
             Outcome::Rebooting => {
                 step.last = Last::Rebooting;
+                step.reboots_from = Some(boot.to_owned());
                 self.reboots = self.reboots.saturating_add(1);
             }
         }

@@ -33,9 +33,11 @@ impl Course<'_> {
             return Choice::Do;
         }
         let now = known.boot == self.boot;
+        if matches!(step.action, Action::Reboot { .. }) && known.rebooted_by(&self.boot) {
+            return Choice::Rebooted;
+        }
         match known.last {
             Last::Rebooting if now => Choice::NeverRebooted,
-            Last::Rebooting if matches!(step.action, Action::Reboot { .. }) => Choice::Rebooted,
             Last::GaveUp if now && !self.again => {
                 Choice::End { why: known.why.clone(), attempts: known.attempts }
             }
