@@ -6,6 +6,7 @@
 
 mod choice;
 mod report;
+mod setback;
 mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -307,8 +308,7 @@ impl<'p> Course<'p> {
         let from = self.range.from?;
         let early = self.plan.steps.iter().filter(|step| step.phase < from);
         let mut missing = early.filter(|step| {
-            !matches!(step.action, Action::LearnFacts)
-                && !(step.elected_only || step.others_only)
+            !(matches!(step.action, Action::LearnFacts) || step.elected_only || step.others_only)
                 && self.state.step(&step.name).is_none_or(|known| {
                     let passed = matches!(known.last, crate::Last::Succeeded | crate::Last::Continued);
                     !passed || (step.every_boot && known.boot != self.boot)

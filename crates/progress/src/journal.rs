@@ -123,7 +123,7 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded, JournalFault> {
             break;
         }
         decoded.records.push(record);
-        decoded.writer.seal = seal.to_owned();
+        seal.clone_into(&mut decoded.writer.seal);
         decoded.writer.length += u64::try_from(line.len()).unwrap_or_default();
         rest = behind;
     }

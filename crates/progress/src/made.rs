@@ -39,13 +39,13 @@ const SYSCTLS: &str = "/etc/sysctl.d/90-bringup.conf";
 /// is not ours to remove.
 pub fn made_by(step: &Step, plan: &Plan) -> BTreeSet<Made> {
     match &step.action {
-        Action::WriteFile { path, .. } => BTreeSet::from([Made::File(path.clone())]),
+        Action::WriteFile { path, .. }
+        | Action::Fetch { path, unpack: Unpack::No, .. }
+        | Action::SetSwap { path: Some(path), .. } => BTreeSet::from([Made::File(path.clone())]),
         Action::MakeDirectory { path, .. } => BTreeSet::from([Made::Directory(path.clone())]),
         Action::MakeLink { path, .. } => BTreeSet::from([Made::Link(path.clone())]),
-        Action::Fetch { path, unpack: Unpack::No, .. } => BTreeSet::from([Made::File(path.clone())]),
         Action::LoadModules { .. } => BTreeSet::from([Made::File(MODULES.to_owned())]),
         Action::SetSysctls { .. } => BTreeSet::from([Made::File(SYSCTLS.to_owned())]),
-        Action::SetSwap { path: Some(path), .. } => BTreeSet::from([Made::File(path.clone())]),
         Action::PlaceUnits => {
             plan.units.iter().filter(|unit| unit.placed_by == PlacedBy::Agent).flat_map(made_for).collect()
         }

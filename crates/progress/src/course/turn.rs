@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 
 use bringup_plan::{Action, Step};
-use bringup_spec::{OnFailure, Phase};
+use bringup_spec::Phase;
 
 use super::choice::Choice;
-use super::{
-    Adopted, Course, Effect, Happening, MOST_REBOOTS, Order, Refusal, Stage, Surroundings, Task, What,
-};
+use super::setback::overdue;
+use super::{Adopted, Course, Effect, Happening, Order, Refusal, Stage, Surroundings, Task, What};
 use crate::event::{Event, Happened};
 use crate::made::{Made, made_by};
-use crate::manner::{Manner, probe_wait};
+use crate::manner::Manner;
 use crate::record::{Entry, FORMAT, Failure, FailureKind, Outcome, Record, Success, Work};
 use crate::status::StepProgress;
 
@@ -75,7 +74,12 @@ impl Course<'_> {
     }
 
     /// Goes on with the step that is next. `waited` is the task that has waited for it.
-    fn consider(&mut self, mut waited: Option<Task>, around: &Surroundings<'_>, effects: &mut Vec<Effect>) {
+    pub(super) fn consider(
+        &mut self,
+        mut waited: Option<Task>,
+        around: &Surroundings<'_>,
+        effects: &mut Vec<Effect>,
+    ) {
         loop {
             let Some(step) = self.step() else { return self.arrive(around, effects) };
             if !self.range.has(step.phase) && !matches!(step.action, Action::LearnFacts) {
@@ -96,10 +100,7 @@ impl Course<'_> {
                 }
             }
             waited = waited.filter(|task| matches!(task.what, What::Step));
-            let digest = match self.mine(step, around).and_then(|mine| match mine {
-                true => around.known.digest(step).map(Some),
-                false => Ok(None),
-            }) {
+            let digest = match digest_if_mine(step, around) {
                 Ok(Some(digest)) => digest,
                 Ok(None) => {
                     self.pass(StepProgress::NotMine);
@@ -140,7 +141,13 @@ impl Course<'_> {
                 }
                 Choice::End { why, attempts } => {
                     let failure = Failure::new(FailureKind::Permanent, why, "");
-                    return self.give_up(&Task { attempt: attempts, ..task }, failure, true, around, effects);
+                    return self.give_up(
+                        &Task { attempt: attempts, ..task },
+                        &failure,
+                        true,
+                        around,
+                        effects,
+                    );
                 }
                 Choice::Do => {
                     task.attempt = task.attempt.saturating_add(1);
@@ -173,14 +180,6 @@ impl Course<'_> {
                     return self.failed(task, failure, Happened::Failed, around, effects);
                 }
             }
-        }
-    }
-
-    /// Whether a step is for this node.
-    fn mine(&self, step: &Step, around: &Surroundings<'_>) -> Result<bool, Failure> {
-        match (step.elected_only, step.others_only) {
-            (false, false) => Ok(true),
-            (only_elected, _) => around.known.elected().map(|elected| elected == only_elected),
         }
     }
 
@@ -249,118 +248,6 @@ impl Course<'_> {
         self.consider(None, around, effects);
     }
 
-    fn failed(
-        &mut self,
-        mut task: Task,
-        failure: Failure,
-        word: Happened,
-        around: &Surroundings<'_>,
-        effects: &mut Vec<Effect>,
-    ) {
-        let name = self.name(&task);
-        let manner = self.manner(&task);
-        if task.probes.is_some() {
-            return self.pause(task, failure, around, effects);
-        }
-        task.failures = task.failures.saturating_add(1);
-        let outcome = Outcome::Failed { kind: failure.kind, why: failure.reason() };
-        self.record_work(&task, outcome, around, effects);
-        self.tell(&name, word, &failure.why, around, effects);
-        let late =
-            manner.deadline_ms.is_some_and(|limit| around.up_ms.saturating_sub(task.since_ms) >= limit);
-        let spent = manner.attempts.is_some_and(|attempts| task.failures >= attempts);
-        let hopeless = failure.kind != FailureKind::Transient;
-        let again = match manner.then {
-            _ if !(late || spent || hopeless) => true,
-            OnFailure::Retry => failure.kind != FailureKind::Operator,
-            _ => false,
-        };
-        if again {
-            let ms = manner.wait(task.failures, around.random);
-            self.tell(&name, Happened::Retrying, &format!("in {ms} ms"), around, effects);
-            task.failure = Some(failure);
-            return self.wait(task, ms, around, effects);
-        }
-        match manner.then {
-            OnFailure::Retry | OnFailure::Pause => self.pause(task, failure, around, effects),
-            OnFailure::Continue => {
-                self.record_work(&task, Outcome::Continued { why: failure.reason() }, around, effects);
-                self.tell(&name, Happened::Continued, &failure.why, around, effects);
-                self.continued.insert(self.next, failure);
-                self.pass(StepProgress::Continued);
-                self.consider(None, around, effects);
-            }
-            OnFailure::GiveUp => self.give_up(&task, failure, false, around, effects),
-        }
-    }
-
-    fn pause(
-        &mut self,
-        mut task: Task,
-        failure: Failure,
-        around: &Surroundings<'_>,
-        effects: &mut Vec<Effect>,
-    ) {
-        let probe = task.probes.map_or(1, |probes| probes.saturating_add(1));
-        if task.probes.is_none() {
-            let outcome = Outcome::Paused { why: failure.reason(), fix: failure.fix.clone() };
-            self.record_work(&task, outcome, around, effects);
-            let name = self.name(&task);
-            self.tell(&name, Happened::Paused, &failure.why, around, effects);
-        }
-        task.probes = Some(probe);
-        task.failure = Some(failure);
-        self.wait(task, probe_wait(probe, around.random), around, effects);
-    }
-
-    fn wait(&mut self, mut task: Task, ms: u64, around: &Surroundings<'_>, effects: &mut Vec<Effect>) {
-        task.next_try_at_ms = Some(around.at_ms.saturating_add(ms));
-        self.stage = Stage::Waiting(task);
-        self.publish(around, effects);
-        effects.push(Effect::Wait { ms });
-    }
-
-    fn reboot(&mut self, task: Task, why: &str, around: &Surroundings<'_>, effects: &mut Vec<Effect>) {
-        let name = self.name(&task);
-        if self.state.reboots() >= MOST_REBOOTS {
-            let failure = Failure::new(
-                FailureKind::Operator,
-                format!(
-                    "the machine was rebooted {MOST_REBOOTS} times for this plan and is to reboot again: {why}"
-                ),
-                "see what asks for a reboot each time; a changed plan starts to count afresh",
-            );
-            return self.failed(task, failure, Happened::Failed, around, effects);
-        }
-        self.record_work(&task, Outcome::Rebooting, around, effects);
-        self.tell(&name, Happened::Rebooting, why, around, effects);
-        self.stage = Stage::Rebooting(task);
-        self.publish(around, effects);
-        effects.push(Effect::Reboot);
-    }
-
-    fn give_up(
-        &mut self,
-        task: &Task,
-        failure: Failure,
-        known: bool,
-        around: &Surroundings<'_>,
-        effects: &mut Vec<Effect>,
-    ) {
-        if !known {
-            self.record_work(task, Outcome::GaveUp { why: failure.reason() }, around, effects);
-        }
-        let name = self.name(task);
-        self.tell(&name, Happened::GaveUp, &failure.why, around, effects);
-        if let Some(progress) = self.progress.get_mut(self.next) {
-            *progress = StepProgress::GaveUp;
-        }
-        self.stage = Stage::GivenUp;
-        let failed = Box::new(self.failed_report(task, &failure, around));
-        effects.push(Effect::Publish(Box::new(self.status_of_end(task, &failure, around))));
-        effects.push(Effect::GiveUp { failed, known });
-    }
-
     fn arrive(&mut self, around: &Surroundings<'_>, effects: &mut Vec<Effect>) {
         self.stage = Stage::Done;
         self.tell("", Happened::Arrived, "", around, effects);
@@ -368,7 +255,7 @@ impl Course<'_> {
         effects.push(Effect::Done(Box::new(self.done_report(around.at_ms))));
     }
 
-    fn pass(&mut self, how: StepProgress) {
+    pub(super) fn pass(&mut self, how: StepProgress) {
         if let Some(progress) = self.progress.get_mut(self.next) {
             *progress = how;
         }
@@ -381,7 +268,7 @@ impl Course<'_> {
         self.state.orphans(&self.declared, &steps)
     }
 
-    fn manner(&self, task: &Task) -> Manner {
+    pub(super) fn manner(&self, task: &Task) -> Manner {
         match (&task.what, self.step()) {
             (What::Step, Some(step)) => Manner::of(step),
             _ => Manner::of_retiring(),
@@ -395,7 +282,7 @@ impl Course<'_> {
         }
     }
 
-    fn tell(
+    pub(super) fn tell(
         &self,
         step: &str,
         event: Happened,
@@ -406,12 +293,12 @@ impl Course<'_> {
         effects.push(Effect::Tell(Event::of_agent(around.at_ms, &self.boot, step, event, why)));
     }
 
-    fn publish(&self, around: &Surroundings<'_>, effects: &mut Vec<Effect>) {
+    pub(super) fn publish(&self, around: &Surroundings<'_>, effects: &mut Vec<Effect>) {
         effects.push(Effect::Publish(Box::new(self.status(around))));
     }
 
     /// Notes how a step went. What is removed has no records of its own attempts: the last one says it all.
-    fn record_work(
+    pub(super) fn record_work(
         &mut self,
         task: &Task,
         outcome: Outcome,
@@ -432,6 +319,14 @@ impl Course<'_> {
     }
 }
 
+/// The digest of a step, if it is for this node.
+fn digest_if_mine(step: &Step, around: &Surroundings<'_>) -> Result<Option<String>, Failure> {
+    if (step.elected_only || step.others_only) && around.known.elected()? != step.elected_only {
+        return Ok(None);
+    }
+    around.known.digest(step).map(Some)
+}
+
 fn fresh(what: What, around: &Surroundings<'_>) -> Task {
     Task {
         what,
@@ -444,13 +339,4 @@ fn fresh(what: What, around: &Surroundings<'_>) -> Task {
         failure: None,
         next_try_at_ms: None,
     }
-}
-
-fn overdue(timeout_ms: u64) -> Failure {
-    let seconds = timeout_ms / 1000;
-    Failure::new(
-        FailureKind::Transient,
-        format!("it took longer than {seconds} s"),
-        "see what it waits for, or give it more time with `timeout`",
-    )
 }

@@ -13,7 +13,8 @@ pub(crate) fn plan(steps: &[Value]) -> Plan {
 }
 
 pub(crate) fn step(name: &str, phase: &str, action: Value) -> Value {
-    json!({"name": name, "phase": phase, "action": action})
+    let step = json!({"name": name, "phase": phase});
+    with(step, "action", action)
 }
 
 pub(crate) fn with(mut step: Value, key: &str, value: Value) -> Value {
