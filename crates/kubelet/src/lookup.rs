@@ -163,10 +163,12 @@ pub fn flag(name: &str, minor: Minor) -> Lookup {
     let suggestion = match nearest(name, known.map(|row| row.name)) {
         Some(near) => Some(format!("--{near}")),
         // A field's name in front of which somebody put dashes, and for which there never was a flag.
-        None => FIELDS
-            .values()
-            .find(|row| row.present(minor) && folded(row.name) == folded(name))
-            .map(|row| row.name.to_owned()),
+        None => {
+            let wanted = folded(name);
+            let mut fields = FIELDS.values();
+            let field = fields.find(|row| row.present(minor) && folded(row.name) == wanted);
+            field.map(|row| row.name.to_owned())
+        }
     };
     Lookup::Unknown { suggestion }
 }

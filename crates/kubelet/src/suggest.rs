@@ -6,7 +6,12 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
     // A third of the letters wrong is a typo; more is another word.
     let limit = (wanted.len() / 3).clamp(1, 4);
     candidates
-        .map(|candidate| (distance(&wanted, &folded(candidate)), candidate))
+        .filter_map(|candidate| {
+            let known = folded(candidate);
+            // Names of other lengths differ by that much at least, and an unknown name may be of any length.
+            let near = known.len().abs_diff(wanted.len()) <= limit;
+            near.then(|| (distance(&wanted, &known), candidate))
+        })
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, candidate)| (*distance, *candidate))
         .map(|(_, candidate)| candidate)
@@ -67,5 +72,10 @@ mod tests {
         assert_eq!(nearest("maxPosd", known.into_iter()), Some("maxPods"));
         assert_eq!(nearest("hostNetwork", known.into_iter()), None);
         assert_eq!(nearest("", known.into_iter()), None);
+    }
+
+    #[test]
+    fn a_name_of_megabytes_is_near_to_nothing_and_costs_nothing() {
+        assert_eq!(nearest(&"x".repeat(1 << 20), (0..1000).map(|_| "maxPods")), None);
     }
 }
