@@ -48,6 +48,8 @@ bringup_diag::codes! {
     IGNITION_INSTALL = "ignition/no-install";
     /// Inputs nested in inputs, more often than can be meant.
     TOO_DEEP = "inspect/too-deep";
+    /// What starts like JSON or a template cannot be parsed: a comma too many, a bracket that is never closed.
+    SYNTAX = "inspect/syntax";
     /// A tar with more in it than is read.
     BUNDLE = "inspect/bundle";
     /// A plan of a format that this program does not know.

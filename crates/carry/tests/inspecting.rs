@@ -56,6 +56,25 @@ fn our_first_stage_shows_the_files_that_it_places() {
     }
 }
 
+#[test]
+fn what_starts_like_json_and_is_none_is_told_with_the_place() {
+    for (text, message, place) in [
+        ("{\"ignition\":".repeat(100_000), "nested deeper than 100 levels", (1, 3061)),
+        ("{\n\"ignition\": {\"version\": \"3.3.0\"},\n}\n".to_owned(), "trailing comma", (3, 1)),
+        ("{\"ignition\": {".to_owned(), "EOF while parsing an object", (1, 14)),
+        ("Resources:\n  A:\n   Type: AWS::EC2::Instance\n  - x\n".to_owned(), "block mapping", (4, 5)),
+    ] {
+        for bytes in [text.clone().into_bytes(), base64_text(&gzip(text.as_bytes())).into_bytes()] {
+            let inspection = inspect("x.json", &bytes);
+            assert_eq!(codes(&inspection), ["inspect/syntax"], "{:.40}", text);
+            let finding = inspection.findings.iter().next().expect("one");
+            assert!(finding.message.contains(message), "{}", finding.message);
+            let at = finding.place.as_ref().map(|place| (place.span.start.line, place.span.start.column));
+            assert_eq!(at, Some(place), "{:.40}", text);
+        }
+    }
+}
+
 /// The template's own boothook names the stack; `${AWS::StackName}` stands there until it is deployed.
 #[test]
 fn of_two_writers_of_a_path_the_last_is_shown() {

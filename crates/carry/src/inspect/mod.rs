@@ -2,6 +2,7 @@
 
 mod plan;
 mod record;
+mod syntax;
 mod user_data;
 
 use bringup_cloudinit::{Layer, gunzip, peel};
@@ -39,7 +40,18 @@ fn within(input: &str, bytes: &[u8], depth: usize) -> Inspection {
     let mut inspection = match recognised(input, &peeled.bytes, depth) {
         Some(inspection) if peeled.refused.is_none() => inspection,
         // With its wrappings: they have rules of their own there.
-        _ => return user_data::inspected(input, bytes),
+        _ => {
+            let mut inspection = user_data::inspected(input, bytes);
+            let wrapping = |layer: &Layer| matches!(layer, Layer::Base64 | Layer::Gzip);
+            if inspection.layers.iter().all(wrapping)
+                && let Some((finding, text)) = syntax::fault(input, &peeled.bytes)
+            {
+                inspection.findings = std::iter::once(finding).collect();
+                inspection.sources = vec![(input.to_owned(), text.to_owned())];
+                inspection.decoded = false;
+            }
+            return inspection;
+        }
     };
     inspection.decoded = true;
     if inspection.parts.is_empty() {
