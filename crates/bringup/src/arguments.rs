@@ -197,7 +197,7 @@ pub(crate) struct Inspect {
     /// User-data, an Ignition config, a template, a bundle or a plan, however encoded; `-` is standard input
     #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
     pub(crate) input: PathBuf,
-    /// How to tell the result
+    /// How to tell the result; JSON holds commands as they are run, unmasked
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Human)]
     pub(crate) output: Form,
 }
@@ -205,7 +205,7 @@ pub(crate) struct Inspect {
 /// `bringup diff`
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
-    /// A document, a directory of `build`, a plan or a carrier
+    /// A document, a directory of `build`, a plan or a carrier; `-` is standard input
     #[arg(value_name = "OLD", value_hint = ValueHint::AnyPath)]
     pub(crate) old: PathBuf,
     /// The same, as it is to be

@@ -20,6 +20,7 @@ mod project;
 mod report;
 mod summary;
 mod terminal;
+mod usage;
 mod view;
 
 use std::ffi::OsString;
@@ -35,14 +36,15 @@ pub use terminal::Terminal;
 
 /// Runs one command and says how it ended.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, terminal: &mut Terminal) -> ExitCode {
+    let typed: Vec<OsString> = arguments.into_iter().collect();
     let mut form = ReportForm::Human;
-    let ended = match Arguments::try_parse_from(arguments) {
+    let ended = match Arguments::try_parse_from(&typed) {
         Ok(arguments) => {
             form = arguments.command.form();
             terminal.choose_colour(arguments.color);
             execute(arguments.command, terminal)
         }
-        Err(fault) => usage(&fault, terminal),
+        Err(fault) => usage::told(&fault, &typed, terminal),
     };
     let ended = ended.and_then(|verdict| terminal.flush().map(|()| verdict));
     let verdict = match ended {
@@ -70,15 +72,4 @@ fn execute(command: Command, terminal: &mut Terminal) -> Result<Verdict, Stop> {
         Command::Completions(arguments) => commands::completions::execute(&arguments, terminal),
         Command::Man(arguments) => commands::man::execute(&arguments, terminal),
     }
-}
-
-/// What clap has to say: help and version are answers, anything else is a wrong call.
-fn usage(fault: &clap::Error, terminal: &mut Terminal) -> Result<Verdict, Stop> {
-    let text = terminal.styled(&fault.render(), fault.use_stderr());
-    if fault.use_stderr() {
-        terminal.say(&text);
-        return Ok(Verdict::Wrong);
-    }
-    terminal.data(text.as_bytes())?;
-    Ok(Verdict::Good)
 }

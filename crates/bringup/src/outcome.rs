@@ -57,8 +57,6 @@ pub(crate) enum Stop {
         /// What to do instead.
         hint: Option<String>,
     },
-    /// Whoever read our output has seen enough.
-    Pipe,
 }
 
 impl Stop {
@@ -78,14 +76,12 @@ impl Stop {
         match self {
             Self::Input { message, .. } => Self::Input { message, hint: Some(text.into()) },
             Self::Failed { message, .. } => Self::Failed { message, hint: Some(text.into()) },
-            Self::Pipe => Self::Pipe,
         }
     }
 
     /// Tells the person, and the program that asked for another form, and gives the answer that the exit code comes from.
     pub(crate) fn told(self, form: ReportForm, terminal: &mut Terminal) -> Verdict {
         let (code, message, hint, verdict) = match self {
-            Self::Pipe => return Verdict::Good,
             Self::Input { message, hint } => (codes::WRONG, message, hint, Verdict::Wrong),
             Self::Failed { message, hint } => (codes::FAILED, message, hint, Verdict::No),
         };
@@ -98,16 +94,21 @@ impl Stop {
         terminal.say(&text);
         let mut finding = Finding::error(code, message);
         finding.hint = hint;
-        let findings: Findings = std::iter::once(finding).collect();
-        let told = match form {
-            ReportForm::Human => Ok(()),
-            ReportForm::Json => terminal.json(&failure(verdict, &findings)),
-            ReportForm::Sarif => terminal.json(&to_sarif(&findings, env!("CARGO_PKG_VERSION"))),
-        };
-        // It has been said on standard error: that standard output is gone as well changes nothing.
-        let _ = told.and_then(|()| terminal.flush());
+        tell_program(finding, verdict, form, terminal);
         verdict
     }
+}
+
+/// Hands what went wrong to the program that asked for another form than people read.
+pub(crate) fn tell_program(finding: Finding, verdict: Verdict, form: ReportForm, terminal: &mut Terminal) {
+    let findings: Findings = std::iter::once(finding).collect();
+    let told = match form {
+        ReportForm::Human => Ok(()),
+        ReportForm::Json => terminal.json(&failure(verdict, &findings)),
+        ReportForm::Sarif => terminal.json(&to_sarif(&findings, env!("CARGO_PKG_VERSION"))),
+    };
+    // It has been said on standard error: that standard output is gone as well changes nothing.
+    let _ = told.and_then(|()| terminal.flush());
 }
 
 /// What a command prints for programs if it has nothing else to show; of `build` it is one more result.

@@ -13,6 +13,9 @@ use crate::outcome::Stop;
 use crate::view::{BudgetView, CarrierView, GroupView, Operator, OriginView};
 use crate::{files, lints};
 
+/// How the `apiVersion` of a document begins.
+const API_GROUP: &str = "bringup.dev/";
+
 /// The documents of a run.
 #[derive(Debug)]
 pub(crate) struct Project {
@@ -52,6 +55,21 @@ pub(crate) struct Built {
 impl Project {
     /// Reads documents and the files that they refer to.
     pub(crate) fn load(paths: &[PathBuf], selection: &Selection) -> Result<Self, Stop> {
+        if paths.iter().filter(|path| files::is_standard_input(path)).count() > 1 {
+            return Err(files::standard_input_twice());
+        }
+        let texts: Vec<(&Path, String)> = paths
+            .iter()
+            .map(|path| Ok((path.as_path(), files::input_text(path)?)))
+            .collect::<Result<_, Stop>>()?;
+        Self::of_texts(texts, selection)
+    }
+
+    /// The same for texts that have been read: a pipe gives them only once.
+    pub(crate) fn of_texts<'path>(
+        texts: impl IntoIterator<Item = (&'path Path, String)>,
+        selection: &Selection,
+    ) -> Result<Self, Stop> {
         let mut project = Self {
             documents: Vec::new(),
             local: Vec::new(),
@@ -60,8 +78,7 @@ impl Project {
             sources: Sources::new(),
             names: Vec::new(),
         };
-        for path in paths {
-            let text = files::input_text(path)?;
+        for (path, text) in texts {
             let name = files::shown(path);
             project.sources.add(&name, &text);
             let read = bringup_spec::read(&name, &text);
@@ -266,4 +283,24 @@ fn known<'a>(what: &str, name: Option<&str>, names: impl IntoIterator<Item = &'a
         |near| format!("did you mean `{near}`?"),
     );
     Err(Stop::input(format!("there is no {what} `{name}`")).with_hint(hint))
+}
+
+/// Whether these are documents of ours, mistakes and all: carriers hold the same words further in.
+pub(crate) fn is_document(text: &str) -> bool {
+    if let Ok(value) = serde_json::from_str::<serde_json::Value>(text) {
+        let version = value.get("apiVersion").and_then(serde_json::Value::as_str);
+        return version.is_some_and(|version| version.starts_with(API_GROUP));
+    }
+    // A document may fail to parse, and then its mistakes are to be told: its lines decide.
+    let text = text.trim_start_matches('\u{feff}');
+    let is_flow = text.trim_start().starts_with('{');
+    let quotes = ['"', '\''];
+    !text.contains('\0')
+        && text.lines().any(|line| {
+            let key = if is_flow { line.trim_start_matches([' ', '\t', '{']) } else { line };
+            key.trim_start_matches(quotes)
+                .strip_prefix("apiVersion")
+                .and_then(|rest| rest.trim_start_matches(quotes).trim_start().strip_prefix(':'))
+                .is_some_and(|version| version.trim_start().trim_start_matches(quotes).starts_with(API_GROUP))
+        })
 }

@@ -59,7 +59,8 @@ impl Terminal {
 
     /// Writes data.
     pub(crate) fn data(&mut self, bytes: &[u8]) -> Result<(), Stop> {
-        self.out.write_all(bytes).map_err(|fault| output_fault(&fault))
+        let written = self.out.write_all(bytes);
+        written.or_else(forgive_closed_pipe)
     }
 
     /// Writes a JSON value, indented, with a line end.
@@ -80,7 +81,8 @@ impl Terminal {
 
     /// Hands over what is still held back.
     pub(crate) fn flush(&mut self) -> Result<(), Stop> {
-        self.out.flush().map_err(|fault| output_fault(&fault))
+        let flushed = self.out.flush();
+        flushed.or_else(forgive_closed_pipe)
     }
 
     /// Text of clap, with or without its colours.
@@ -119,12 +121,12 @@ fn colour_for(choice: ColorChoice) -> Colour {
     if matches!(choice, ColorChoice::Never) { Colour::Never } else { Colour::Always }
 }
 
-fn output_fault(fault: &std::io::Error) -> Stop {
+/// Whoever reads our output and has seen enough changes neither the work nor the exit code.
+fn forgive_closed_pipe(fault: std::io::Error) -> Result<(), Stop> {
     if fault.kind() == ErrorKind::BrokenPipe {
-        Stop::Pipe
-    } else {
-        Stop::failed(format!("cannot write to standard output: {}", crate::files::reason(fault)))
+        return Ok(());
     }
+    Err(Stop::failed(format!("cannot write to standard output: {}", crate::files::reason(&fault))))
 }
 
 /// Colours by what they mean. Meaning never depends on them.

@@ -56,7 +56,7 @@ pub fn masked_line(line: &str) -> String {
     without_bootstrap_tokens(&masked)
 }
 
-/// A message or hint with the secrets masked that it repeats from a document.
+/// A message or hint with the secrets masked that it repeats from a document, and long quotes cut.
 ///
 /// What is secret by its shape is masked anywhere. What is secret by the key or flag before it is masked only where
 /// the message quotes, between backticks: prose that speaks of `--token` is not a secret.
@@ -69,7 +69,14 @@ pub fn masked_message(message: &str) -> String {
     without_bootstrap_tokens(&without_user_info(&quoted.join("`")))
 }
 
+/// Most characters of a quote that a message repeats: a value may be a whole file.
+const LONGEST_QUOTE: usize = 400;
+
 fn masked_quote(quote: &str) -> String {
+    if let Some((cut, _)) = quote.char_indices().nth(LONGEST_QUOTE) {
+        let start = quote.get(..cut).unwrap_or_default();
+        return format!("{}…", masked_quote(start));
+    }
     let mut lines = masked_lines(quote).join("\n");
     if quote.ends_with('\n') {
         lines.push('\n');
@@ -177,10 +184,13 @@ fn secret_value(line: &str) -> Option<SecretValue> {
             })
             .next()
             .unwrap_or_default();
+        // The key first: the value is the rest of the line, and to look at it for every key would take for ever.
+        if !is_secret_key(key) {
+            return None;
+        }
         let value = line.get(separator + 1..)?.trim();
         let shown = is_harmless(value) || value.strip_prefix('{').is_some_and(starts_with_reference);
-        (is_secret_key(key) && !shown)
-            .then_some(SecretValue { key_column: before.len() - key.len(), start: separator + 1 })
+        (!shown).then_some(SecretValue { key_column: before.len() - key.len(), start: separator + 1 })
     })
 }
 
@@ -198,13 +208,14 @@ fn starts_with_reference(text: &str) -> bool {
 
 /// What follows `--token ` or `"--token", `.
 fn secret_argument(line: &str) -> Option<usize> {
-    line.match_indices("--").find_map(|(at, _)| {
-        let flag = line.get(at..)?;
-        let length = flag
-            .find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-'))
-            .unwrap_or(flag.len());
-        let (flag, rest) = flag.split_at_checked(length)?;
-        (is_secret_key(flag) && !rest.trim().is_empty()).then_some(at + length)
+    let mut end = 0;
+    line.split_inclusive(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-')).find_map(|word| {
+        let start = end;
+        end += word.len();
+        let word = word.trim_end_matches(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-'));
+        let flag = word.get(word.find("--")?..)?;
+        let after = start + word.len();
+        (is_secret_key(flag) && !line.get(after..)?.trim().is_empty()).then_some(after)
     })
 }
 
@@ -309,6 +320,14 @@ mod tests {
     }
 
     #[test]
+    fn a_message_does_not_repeat_a_whole_file() {
+        let message = format!("`{}` is no name", "é".repeat(1 << 20));
+        assert_eq!(masked_message(&message), format!("`{}…` is no name", "é".repeat(400)));
+        let whole = format!("`{}` is no name", "é".repeat(400));
+        assert_eq!(masked_message(&whole), whole);
+    }
+
+    #[test]
     fn values_of_secret_keys_are_masked_in_place() {
         assert_eq!(masked_line("  token: abcdef.0123"), "  token: ***********");
         assert_eq!(masked_line(r#"{"password": "TGV0"}"#), r#"{"password": "****"}"#);
@@ -318,6 +337,15 @@ mod tests {
         assert_eq!(masked_line("    client-key-data: AAAA"), "    client-key-data: ****");
         assert_eq!(masked_line("kubeadm join --token abc x"), "kubeadm join --token *** *");
         assert_eq!(masked_line(r#"run: [x, "--token", "abc"]"#), r#"run: [x, "--token", "***"*"#);
+    }
+
+    #[test]
+    fn a_very_long_line_is_masked_in_one_pass() {
+        for piece in ["{\"ignition\":", "}", "--", "a=", "token: true}", "x://", "LS0tLS1CRUdJTiBDRVJU"] {
+            let line = piece.repeat((1 << 18) / piece.len());
+            // Were any of it quadratic, this would not end within the patience of anybody.
+            assert_eq!(masked_line(&line).len(), line.len());
+        }
     }
 
     #[test]

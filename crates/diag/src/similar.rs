@@ -8,7 +8,12 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let limit = (plain.len() / 3).max(1);
     candidates
         .into_iter()
-        .map(|candidate| (distance(&plain, &folded(candidate)), candidate))
+        .filter_map(|candidate| {
+            let other = folded(candidate);
+            // Words of other lengths differ by that much at least; the word may be a whole line of somebody's data.
+            let near = other.len().abs_diff(plain.len()) <= limit;
+            near.then(|| (distance(&plain, &other), candidate))
+        })
         .filter(|(distance, _)| *distance <= limit)
         .min()
         .map(|(_, candidate)| candidate)
@@ -48,5 +53,11 @@ mod tests {
         assert_eq!(closest("node-groups", words), Some("nodeGroups"));
         assert_eq!(closest("kubeelt", words), Some("kubelet"));
         assert_eq!(closest("banana", words), None);
+    }
+
+    #[test]
+    fn a_word_of_megabytes_is_near_to_nothing_and_costs_nothing() {
+        let candidates = (0..1000).map(|_| "kubelet");
+        assert_eq!(closest(&"{\"ignition\":".repeat(100_000), candidates), None);
     }
 }

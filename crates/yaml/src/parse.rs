@@ -91,7 +91,7 @@ impl Builder {
     fn run(mut self, text: &str) -> Result<Vec<Node>, SyntaxFault> {
         let mut cursor = Cursor::new(text);
         for event in Parser::new_from_str(text) {
-            let (event, span) = event.map_err(|fault| syntax_fault(&fault, text))?;
+            let (event, span) = event.map_err(|fault| syntax_fault(&fault, text, self.limits))?;
             let mut span = Span { start: position(span.start), end: position(span.end) };
             if let Event::Scalar(_, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted, ..) = event
                 && let Some(end) = cursor.end_of_quoted(span.start)
@@ -160,8 +160,7 @@ impl Builder {
     fn descend(&mut self, span: Span) -> Result<(), SyntaxFault> {
         self.count(1, span)?;
         if self.stack.len() >= self.limits.depth {
-            let message = format!("nested deeper than {} levels", self.limits.depth);
-            return Err(SyntaxFault::new(message, span));
+            return Err(too_deep(self.limits, span));
         }
         Ok(())
     }
@@ -260,9 +259,22 @@ fn position(marker: Marker) -> Position {
     Position { line: number(marker.line().max(1)), column: number(marker.col()).saturating_add(1) }
 }
 
+/// What the scanner says of more open brackets than it can count; it looks ahead of us, and may come first.
+const SCANNER_DEPTH: &str = "recursion limit exceeded";
+
+fn too_deep(limits: Limits, span: Span) -> SyntaxFault {
+    SyntaxFault {
+        hint: Some("look for a bracket that is never closed; nothing that is meant nests so deep".to_owned()),
+        ..SyntaxFault::new(format!("nested deeper than {} levels", limits.depth), span)
+    }
+}
+
 /// The parser notices a tab in the indentation only at the token before or after it: point at the tab itself.
-fn syntax_fault(fault: &saphyr_parser::ScanError, text: &str) -> SyntaxFault {
+fn syntax_fault(fault: &saphyr_parser::ScanError, text: &str, limits: Limits) -> SyntaxFault {
     let at = position(*fault.marker());
+    if fault.info() == SCANNER_DEPTH {
+        return too_deep(limits, Span { start: at, end: at });
+    }
     let first = usize::try_from(at.line).unwrap_or(1).saturating_sub(1);
     for (number, line) in text.lines().enumerate().skip(first).take(2) {
         let indent = line.chars().take_while(|letter| letter.is_whitespace());

@@ -56,6 +56,17 @@ fn a_quoted_value_ends_at_its_quote_and_not_behind_the_comment() {
 }
 
 #[test]
+fn a_nest_of_any_depth_is_refused_with_the_limit_that_it_breaks() {
+    for piece in ["[", "{\"a\":", "- ", "{a: [", "? "] {
+        for count in [101, 300, 20_000] {
+            let fault = parse(&piece.repeat(count), Limits::default()).unwrap_err();
+            assert_eq!(fault.message, "nested deeper than 100 levels", "{piece} {count} times");
+            assert!(fault.hint.is_some());
+        }
+    }
+}
+
+#[test]
 fn several_documents_and_empty_ones() {
     let documents = parse("# head\n---\na: 1\n---\n---\nb: 2\n", Limits::default()).unwrap();
     assert_eq!(documents.len(), 2);

@@ -12,16 +12,16 @@ use crate::commands::render;
 use crate::difference::Difference;
 use crate::node_state::NodeState;
 use crate::outcome::{Stop, Verdict, failure};
-use crate::project::Project;
+use crate::project::{Project, is_document};
 use crate::{Terminal, files};
-
-/// How the `apiVersion` of a document begins.
-const API_GROUP: &str = "bringup.dev/";
 
 /// States of nodes by `CLUSTER/GROUP`; a carrier of somebody else has the one name `""`.
 type Side = BTreeMap<String, NodeState>;
 
 pub(crate) fn execute(arguments: &Diff, terminal: &mut Terminal) -> Result<Verdict, Stop> {
+    if [&arguments.old, &arguments.new].into_iter().all(|path| files::is_standard_input(path)) {
+        return Err(files::standard_input_twice());
+    }
     let Some(mut old) = side(&arguments.old, arguments, terminal)? else {
         return Ok(Verdict::Wrong);
     };
@@ -99,31 +99,11 @@ fn side(path: &Path, arguments: &Diff, terminal: &mut Terminal) -> Result<Option
             NodeState::from(&plan),
         )])));
     }
-    if is_document(&bytes) {
-        return document_side(path, arguments, terminal);
+    match String::from_utf8(bytes) {
+        Ok(text) if is_document(&text) => document_side(path, text, arguments, terminal),
+        Ok(text) => carrier_side(path, text.as_bytes()),
+        Err(fault) => carrier_side(path, fault.as_bytes()),
     }
-    carrier_side(path, &bytes)
-}
-
-/// Whether these are documents of ours, mistakes and all: carriers hold the same words further in.
-fn is_document(bytes: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(bytes) else { return false };
-    if let Ok(value) = serde_json::from_str::<Value>(text) {
-        let version = value.get("apiVersion").and_then(Value::as_str);
-        return version.is_some_and(|version| version.starts_with(API_GROUP));
-    }
-    // A document may fail to parse, and then its mistakes are to be told: its lines decide.
-    let text = text.trim_start_matches('\u{feff}');
-    let is_flow = text.trim_start().starts_with('{');
-    let quotes = ['"', '\''];
-    !text.contains('\0')
-        && text.lines().any(|line| {
-            let key = if is_flow { line.trim_start_matches([' ', '\t', '{']) } else { line };
-            key.trim_start_matches(quotes)
-                .strip_prefix("apiVersion")
-                .and_then(|rest| rest.trim_start_matches(quotes).trim_start().strip_prefix(':'))
-                .is_some_and(|version| version.trim_start().trim_start_matches(quotes).starts_with(API_GROUP))
-        })
 }
 
 /// What a directory of `build` holds.
@@ -142,9 +122,14 @@ fn directory_side(path: &Path) -> Result<Side, Stop> {
     Ok(side)
 }
 
-fn document_side(path: &Path, arguments: &Diff, terminal: &mut Terminal) -> Result<Option<Side>, Stop> {
+fn document_side(
+    path: &Path,
+    text: String,
+    arguments: &Diff,
+    terminal: &mut Terminal,
+) -> Result<Option<Side>, Stop> {
     let selection = &arguments.selection;
-    let project = Project::load(&[path.to_owned()], selection)?;
+    let project = Project::of_texts([(path, text)], selection)?;
     let mut findings = project.findings.clone();
     let mut side = Side::new();
     for key in project.selected(selection)? {

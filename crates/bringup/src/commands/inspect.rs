@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Form, Inspect};
 use crate::outcome::{Stop, Verdict};
+use crate::project::is_document;
 use crate::terminal::Paint;
 use crate::view::{grouped, summary_of};
 use crate::{Terminal, files};
@@ -28,7 +29,14 @@ pub(crate) fn execute(arguments: &Inspect, terminal: &mut Terminal) -> Result<Ve
         terminal.json(&as_json(&inspection))?;
         return Ok(verdict);
     }
+    if !inspection.decoded && std::str::from_utf8(&bytes).is_ok_and(is_document) {
+        return Err(Stop::input(format!("`{name}` is a document, which no machine takes as user-data"))
+            .with_hint("`bringup build` compiles it; inspect what that writes"));
+    }
     terminal.findings(&inspection.all_findings(), &sources(&inspection));
+    if inspection.findings.iter().any(|finding| finding.code == bringup_carry::codes::SYNTAX) {
+        return Ok(verdict);
+    }
     if !inspection.decoded {
         return Err(Stop::input(format!("`{name}` is nothing that a machine would take as user-data"))
             .with_hint("cloud-init reads MIME, `#cloud-config`, `#!` scripts and others by their first line; Ignition reads JSON"));

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::arguments::{Form, Publish};
 use crate::outcome::{Stop, Verdict};
+use crate::view::counted;
 use crate::{Terminal, files};
 
 pub(crate) fn execute(arguments: &Publish, terminal: &mut Terminal) -> Result<Verdict, Stop> {
@@ -25,24 +26,49 @@ pub(crate) fn execute(arguments: &Publish, terminal: &mut Terminal) -> Result<Ve
         }
         files::replace(&path, &file.bytes, files::Readers::All)?;
     }
+    let kept = kept(&target, &published)?;
     match arguments.output {
         Form::Json => {
             let files: Vec<_> = published
                 .iter()
                 .map(|file| json!({"about": file.about, "path": file.path, "url": file.url, "sha256": file.sha256, "size": file.bytes.len()}))
                 .collect();
-            terminal.json(&json!({"directory": target.display().to_string(), "files": files}))?;
+            terminal
+                .json(&json!({"directory": target.display().to_string(), "files": files, "kept": kept}))?;
         }
-        Form::Human => terminal.data(as_text(&published, &target).as_bytes())?,
+        Form::Human => terminal.data(as_text(&published, &kept, &target).as_bytes())?,
     }
     Ok(Verdict::Good)
 }
 
-fn as_text(published: &[Published], target: &Path) -> String {
+/// What earlier publications left, by path. It stays: user-data that names its digest may still be on machines, and these
+/// fetch it again whenever they start anew.
+fn kept(target: &Path, published: &[Published]) -> Result<Vec<String>, Stop> {
+    let mut found = Vec::new();
+    let plans = target.join("plan");
+    if files::is_directory(&plans) {
+        found.extend(files::listing(&plans)?.into_iter().map(|name| format!("plan/{name}")));
+    }
+    let agents = target.join("agent");
+    if files::is_directory(&agents) {
+        for digest in files::listing(&agents)? {
+            let names = files::listing(&agents.join(&digest))?;
+            found.extend(names.into_iter().map(|name| format!("agent/{digest}/{name}")));
+        }
+    }
+    found.retain(|path| !published.iter().any(|file| file.path == *path));
+    Ok(found)
+}
+
+fn as_text(published: &[Published], kept: &[String], target: &Path) -> String {
     let mut text = String::new();
     for file in published {
         let place = file.url.as_deref().unwrap_or(&file.path);
         let _ = writeln!(text, "{}\n  {place}\n  sha256 {}", file.about, file.sha256);
+    }
+    if !kept.is_empty() {
+        let count = counted(kept.len(), "file");
+        let _ = writeln!(text, "{count} of earlier publications kept: nodes with older user-data fetch them");
     }
     let _ = writeln!(text, "upload what is in {}, with its folders", target.display());
     text

@@ -9,11 +9,13 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::outcome::Stop;
+
 pub(crate) use beneath::local_files;
 pub(crate) use owned::{fill, prune};
 
-/// Nothing that we are asked to read is honestly larger.
-const LARGEST_INPUT: u64 = 256 * 1024 * 1024;
+/// Nothing that we are asked to read is honestly larger: a document of ten thousand node groups has 10 MiB.
+const LARGEST_INPUT: u64 = 64 * 1024 * 1024;
 
 /// What was being done when it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +57,9 @@ impl std::fmt::Display for FileError {
             Doing::Read => "read",
             Doing::Write => "write",
         };
+        if self.doing == Doing::Read && is_standard_input(&self.path) {
+            return write!(formatter, "cannot read standard input: {}", self.why);
+        }
         write!(formatter, "cannot {verb} `{}`: {}", self.path.display(), self.why)
     }
 }
@@ -93,6 +98,12 @@ pub(crate) fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// What to answer if it was given twice.
+pub(crate) fn standard_input_twice() -> Stop {
+    Stop::input("`-` is given twice, but standard input can be read only once")
+        .with_hint("name a file for one of them")
+}
+
 /// The name under which findings speak of an input.
 pub(crate) fn shown(path: &Path) -> String {
     if is_standard_input(path) { "<stdin>".to_owned() } else { path.display().to_string() }
@@ -106,13 +117,25 @@ pub(crate) fn input(path: &Path) -> Result<Vec<u8>, FileError> {
         io::stdin().lock().take(LARGEST_INPUT + 1).read_to_end(&mut bytes).map_err(|fault| failed(&fault))?;
     } else {
         let file = fs::File::open(path).map_err(|fault| failed(&fault))?;
+        // A regular file says how long it is; pipes and devices are read up to the limit.
+        if file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > LARGEST_INPUT) {
+            return Err(too_large(path));
+        }
         file.take(LARGEST_INPUT + 1).read_to_end(&mut bytes).map_err(|fault| failed(&fault))?;
     }
     if bytes.len() as u64 > LARGEST_INPUT {
-        let why = format!("it is larger than {} MiB", LARGEST_INPUT / 1024 / 1024);
-        return Err(FileError { doing: Doing::Read, path: path.to_owned(), why, hint: None });
+        return Err(too_large(path));
     }
     Ok(bytes)
+}
+
+fn too_large(path: &Path) -> FileError {
+    FileError {
+        doing: Doing::Read,
+        path: path.to_owned(),
+        why: format!("it is larger than {} MiB, which is the most that is read", LARGEST_INPUT / 1024 / 1024),
+        hint: Some("check that this is the file that was meant; split what is really so large"),
+    }
 }
 
 /// The text of a file or, for `-`, of standard input.
@@ -159,27 +182,27 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], readers: Readers) -> Result<(),
     if holds(path, bytes, readers) {
         return Ok(());
     }
-    let failed = |fault: &io::Error| FileError::new(Doing::Write, path, fault);
+    let written = written_beside(path, bytes, readers)
+        .and_then(|file| file.persist(path).map(drop).map_err(|fault| fault.error));
+    written.map_err(|fault| FileError::new(Doing::Write, path, &fault))
+}
+
+/// Writes a new file, whole or not at all; refuses if anything stands there.
+pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let written = written_beside(path, bytes, Readers::All)
+        .and_then(|file| file.persist_noclobber(path).map(drop).map_err(|fault| fault.error));
+    written.map_err(|fault| FileError::new(Doing::Write, path, &fault))
+}
+
+/// The bytes in a file beside `path`, which goes away unless it is given that name.
+fn written_beside(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<tempfile::NamedTempFile> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let prefix = format!(".{name}.");
     let mut builder = tempfile::Builder::new();
-    let mut file = builder
-        .prefix(&prefix)
-        .permissions(readers.permissions())
-        .tempfile_in(directory)
-        .map_err(|fault| failed(&fault))?;
-    file.write_all(bytes).map_err(|fault| failed(&fault))?;
-    file.persist(path).map_err(|fault| failed(&fault.error))?;
-    Ok(())
-}
-
-/// Writes a new file; refuses if anything stands there.
-pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let failed = |fault: &io::Error| FileError::new(Doing::Write, path, fault);
-    let mut file =
-        fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(|fault| failed(&fault))?;
-    file.write_all(bytes).map_err(|fault| failed(&fault))
+    let mut file = builder.prefix(&prefix).permissions(readers.permissions()).tempfile_in(directory)?;
+    file.write_all(bytes)?;
+    Ok(file)
 }
 
 /// Whether the path holds these bytes, and shows them to nobody that it should not.

@@ -9,6 +9,7 @@ mod golden;
 mod mistakes;
 mod program;
 mod readme;
+mod rough;
 mod schema_walk;
 mod schemas;
 mod transcripts;
