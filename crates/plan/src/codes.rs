@@ -181,6 +181,8 @@ bringup_diag::codes! {
     SOFTWARE_PACKAGE = "software/package";
     /// There is no download for the group's architecture.
     SOFTWARE_DOWNLOAD = "software/download";
+    /// The version of a program does not fit the cluster's, or two places name different versions of it.
+    SOFTWARE_VERSION = "software/version";
     /// Not a name of a kernel setting.
     SYSCTL_NAME = "sysctl/name";
     /// kubelet or the pod network needs another value.

@@ -13,7 +13,7 @@ use crate::steps::{plain, write_file};
 use crate::{
     Action, Compiled, Content, FORMAT, LocalFiles, Plan, PodLimit, Step, assertions, codes, files,
     flavour_files, group_checks, join, kernel, kubeadm, labels, operator, order, paths, runtime, signals,
-    software, stages, template, trust, units,
+    software, stages, template, trust, units, versions,
 };
 
 /// Compiles the plan of a node group. Findings about the document as a whole are in [`crate::check_document`].
@@ -31,6 +31,7 @@ pub fn compile(document: &Document, group_index: usize, local: &LocalFiles) -> C
 
 fn plan(context: &mut Context<'_>) -> Plan {
     let decisions = Decisions::new(context);
+    versions::check(context);
     group_checks::check_group(context, &decisions);
     labels::check_labels(context);
     labels::check_taints(context);

@@ -5,7 +5,7 @@ use bringup_kubelet::Minor;
 use bringup_spec::{ClusterSpec, Document, NodeGroup, Platform};
 use bringup_yaml::Path;
 
-use crate::{LocalFiles, Origin, Provenance};
+use crate::{LocalFiles, Origin, Provenance, versions};
 
 /// One node group on its way to a plan.
 pub(crate) struct Context<'a> {
@@ -15,7 +15,12 @@ pub(crate) struct Context<'a> {
     /// The path of the group in the document.
     pub(crate) path: Path,
     pub(crate) files: &'a LocalFiles,
+    /// kubelet's own minor, which may be older than the cluster's.
     pub(crate) minor: Minor,
+    /// The cluster's minor: that of its API server.
+    pub(crate) kubernetes: Minor,
+    /// kubeadm's own minor.
+    pub(crate) kubeadm: Minor,
     pub(crate) findings: Findings,
     pub(crate) provenance: Vec<Provenance>,
 }
@@ -27,13 +32,16 @@ impl<'a> Context<'a> {
         group: &'a NodeGroup,
         files: &'a LocalFiles,
     ) -> Self {
+        let kubernetes = Minor(document.cluster.spec.kubernetes.version.minor);
         Self {
             document,
             spec: &document.cluster.spec,
             group,
             path: document.group_path(index),
             files,
-            minor: Minor(document.cluster.spec.kubernetes.version.minor),
+            minor: versions::minor(&group.software.kubelet, kubernetes),
+            kubernetes,
+            kubeadm: versions::minor(&group.software.kubeadm, kubernetes),
             findings: Findings::new(),
             provenance: Vec::new(),
         }

@@ -7,6 +7,7 @@ use bringup_spec::{Agent, AgentSource, Carrier, Fact, JoinMethod, OsFamily, Role
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::flavour::ARGUMENTS_VARIABLE;
+use crate::kubelet::credential_provider::FIRST;
 use crate::operator::check_variables;
 use crate::{carriers, codes, software};
 
@@ -81,6 +82,15 @@ pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
             &path,
             "kubeadm owns kubelet's files, and knows of no credential provider",
             "remove it",
+        );
+    }
+    if context.minor < FIRST && context.group.image_credential_provider.is_some() {
+        let path = context.at(["imageCredentialProvider"]);
+        context.key_error(
+            codes::FLAG_NOT_YET,
+            &path,
+            format!("kubelet asks a program for credentials since {FIRST}, and this is {}", context.minor),
+            "remove it, or use a newer kubelet",
         );
     }
     check_environment(context);

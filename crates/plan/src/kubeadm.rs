@@ -30,6 +30,7 @@ const TOKEN: &str = "\u{FDD3}t";
 const CERTIFICATE_KEY: &str = "\u{FDD3}k";
 
 /// The first minors with a newer API of kubeadm, and with patches of kubelet's configuration.
+const V1BETA2: Minor = Minor(15);
 const V1BETA3: Minor = Minor(22);
 const V1BETA4: Minor = Minor(31);
 const KUBELET_PATCHES: Minor = Minor(25);
@@ -40,7 +41,7 @@ pub(crate) fn joining(context: &mut Context<'_>, decisions: &Decisions) -> Joini
     let starts = decisions.election.is_some();
     let joins = decisions.election != Some(Election::Always);
     let settings = config::patch(context, decisions);
-    let patched = settings.is_some() && context.minor >= KUBELET_PATCHES;
+    let patched = settings.is_some() && context.kubeadm >= KUBELET_PATCHES;
     if let Some(settings) = &settings {
         if patched {
             // A merge patch replaces lists whole and removes with null, as the document's own rule is.
@@ -54,7 +55,7 @@ pub(crate) fn joining(context: &mut Context<'_>, decisions: &Decisions) -> Joini
                 &path,
                 format!(
                     "kubeadm {} joins every node with the cluster's own kubelet configuration",
-                    context.minor
+                    context.kubeadm
                 ),
                 "set the fields on the node that starts the cluster, or use Kubernetes 1.25 or newer",
             );
@@ -72,6 +73,7 @@ pub(crate) fn joining(context: &mut Context<'_>, decisions: &Decisions) -> Joini
 
 fn version(minor: Minor) -> &'static str {
     match minor {
+        minor if minor < V1BETA2 => "kubeadm.k8s.io/v1beta1",
         minor if minor < V1BETA3 => "kubeadm.k8s.io/v1beta2",
         minor if minor < V1BETA4 => "kubeadm.k8s.io/v1beta3",
         _ => "kubeadm.k8s.io/v1beta4",
@@ -82,7 +84,7 @@ fn version(minor: Minor) -> &'static str {
 fn registration(context: &mut Context<'_>, decisions: &Decisions) -> Value {
     let mut arguments = flags::common(context);
     flags::overlay(context, &mut arguments);
-    let arguments = if context.minor >= V1BETA4 {
+    let arguments = if context.kubeadm >= V1BETA4 {
         Value::Array(
             arguments
                 .iter()
@@ -115,6 +117,7 @@ fn registration(context: &mut Context<'_>, decisions: &Decisions) -> Value {
     }
     if let Some(kubeadm) = &context.spec.join.kubeadm
         && !kubeadm.ignore_preflight_errors.is_empty()
+        && context.kubeadm >= V1BETA2
     {
         registration.insert("ignorePreflightErrors".to_owned(), json!(kubeadm.ignore_preflight_errors));
     }
@@ -133,13 +136,13 @@ fn overlaid(mut document: Value, over: Option<&std::collections::BTreeMap<String
 fn common(context: &Context<'_>, command: Command, registration: &Value, patched: bool) -> Value {
     let kind = if command == Command::Init { "InitConfiguration" } else { "JoinConfiguration" };
     let mut document =
-        json!({"apiVersion": version(context.minor), "kind": kind, "nodeRegistration": registration});
+        json!({"apiVersion": version(context.kubeadm), "kind": kind, "nodeRegistration": registration});
     if let Some(fields) = document.as_object_mut() {
         if patched {
             fields.insert("patches".to_owned(), json!({"directory": PATCHES}));
         }
         let skipped = skipped(context, command);
-        if !skipped.is_empty() && context.minor >= V1BETA3 {
+        if !skipped.is_empty() && context.kubeadm >= V1BETA3 {
             fields.insert("skipPhases".to_owned(), json!(skipped));
         }
     }
@@ -166,7 +169,7 @@ fn init(
     }
     let document = overlaid(document, kubeadm.map(|kubeadm| &kubeadm.init_configuration));
     let mut cluster = json!({
-        "apiVersion": version(context.minor),
+        "apiVersion": version(context.kubeadm),
         "kind": "ClusterConfiguration",
         "clusterName": context.document.cluster.metadata.name.as_str(),
         "kubernetesVersion": kubernetes_version(context),
@@ -312,8 +315,14 @@ fn program(context: &Context<'_>, which: Command, flag: Option<&str>) -> Step {
         vec![Decisions::kubeadm_program(context), verb.to_owned(), "--config".to_owned(), file.to_owned()];
     command.extend(flag.map(ToOwned::to_owned));
     let skipped = skipped(context, which);
-    if context.minor < V1BETA3 && !skipped.is_empty() {
+    if context.kubeadm < V1BETA3 && !skipped.is_empty() {
         command.push(format!("--skip-phases={}", skipped.join(",")));
+    }
+    if context.kubeadm < V1BETA2
+        && let Some(kubeadm) = &context.spec.join.kubeadm
+        && !kubeadm.ignore_preflight_errors.is_empty()
+    {
+        command.push(format!("--ignore-preflight-errors={}", kubeadm.ignore_preflight_errors.join(",")));
     }
     let action = Action::Run {
         command: command.into_iter().map(Text::literal).collect(),
@@ -352,6 +361,20 @@ pub(crate) fn check(context: &mut Context<'_>, decisions: &Decisions) {
         return;
     }
     phases::check(context);
+    if context.kubeadm < V1BETA2
+        && context.spec.join.kubeadm.as_ref().is_some_and(|kubeadm| kubeadm.certificate_key.is_some())
+    {
+        let path = Context::spec_path(["join", "kubeadm", "certificateKey"]);
+        context.key_error(
+            codes::SOFTWARE_VERSION,
+            &path,
+            format!(
+                "kubeadm {} takes the key only on its command line, where everybody can read it",
+                context.kubeadm
+            ),
+            "copy the certificates by other means, or use Kubernetes 1.15 or newer",
+        );
+    }
     let joins = decisions.election != Some(Election::Always);
     let api = context.spec.api.as_ref();
     let authority = api.is_some_and(|api| api.certificate_authority.is_some());

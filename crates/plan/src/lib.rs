@@ -40,6 +40,7 @@ mod steps;
 mod template;
 mod trust;
 mod units;
+mod versions;
 
 pub use canonical::{PlanFault, canonical_json, sha256_hex};
 pub use checks::check_document;

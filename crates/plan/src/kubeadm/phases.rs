@@ -19,7 +19,7 @@ const INIT: [(&str, u16); 14] = [
     ("upload-certs", 0),
     ("mark-control-plane", 0),
     ("bootstrap-token", 0),
-    ("kubelet-finalize", 0),
+    ("kubelet-finalize", 17),
     ("addon", 0),
     ("show-join-command", 26),
 ];
@@ -52,14 +52,14 @@ fn has(command: Command, minor: Minor, phase: &str) -> bool {
 /// The phases that the operator wants this command to skip.
 pub(super) fn skipped<'a>(context: &Context<'a>, command: Command) -> Vec<&'a str> {
     let all = context.spec.join.kubeadm.as_ref().map(|kubeadm| kubeadm.skip_phases.as_slice());
-    let minor = context.minor;
+    let minor = context.kubeadm;
     all.unwrap_or_default().iter().map(String::as_str).filter(|phase| has(command, minor, phase)).collect()
 }
 
 /// Phases that neither command has.
 pub(super) fn check(context: &mut Context<'_>) {
     let Some(kubeadm) = &context.spec.join.kubeadm else { return };
-    let minor = context.minor;
+    let minor = context.kubeadm;
     for (index, phase) in kubeadm.skip_phases.iter().enumerate() {
         if has(Command::Init, minor, phase) || has(Command::Join, minor, phase) {
             continue;

@@ -5,6 +5,7 @@ use bringup_spec::{AgentSource, Fact, JoinMethod, SwapPolicy, Text};
 use bringup_yaml::Path;
 use serde_json::{Map, Value, json};
 
+use super::credential_provider;
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::{Origin, PodLimit, codes, reservations, template};
@@ -13,6 +14,7 @@ use crate::{Origin, PodLimit, codes, reservations, template};
 pub(crate) const CONTAINERD_SOCKET: &str = "unix:///run/containerd/containerd.sock";
 
 /// The first minor with these fields.
+pub(super) const WITH_PROVIDER_ID: Minor = Minor(19);
 const WITH_TAINTS: Minor = Minor(23);
 const WITH_VERBOSITY: Minor = Minor(23);
 const WITH_RUNTIME_ENDPOINT: Minor = Minor(27);
@@ -40,7 +42,7 @@ pub(crate) fn whole(context: &mut Context<'_>, decisions: &Decisions) -> Text {
 /// The part of the configuration that the document asks for, as a patch over what kubeadm writes.
 pub(crate) fn patch(context: &mut Context<'_>, decisions: &Decisions) -> Option<Value> {
     let mut config = Map::new();
-    if context.minor < Minor(22) {
+    if context.kubeadm < Minor(22) {
         // Until then kubeadm's own default was another driver than the runtime's.
         config.insert("cgroupDriver".to_owned(), json!("systemd"));
     }
@@ -143,7 +145,7 @@ fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
             .collect();
         fields.insert("registerWithTaints".to_owned(), json!(taints));
     }
-    if context.on_aws() {
+    if context.on_aws() && minor >= WITH_PROVIDER_ID {
         fields.insert("providerID".to_owned(), template::string(&provider_id()));
         context.origin(
             "kubelet config providerID",
@@ -158,6 +160,10 @@ fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
         fields.insert("rotateCertificates".to_owned(), json!(true));
     }
     eks(context, decisions, fields);
+    // The credential provider is behind a gate until it is beta.
+    if minor < Minor(24) && credential_provider::directory(context, decisions).is_some() {
+        set_gate(fields, "KubeletCredentialProviders");
+    }
     swap(context, fields);
     config
 }
@@ -196,10 +202,6 @@ fn eks(context: &Context<'_>, decisions: &Decisions, fields: &mut Map<String, Va
     };
     if let Some(gate) = gate {
         set_gate(fields, gate);
-    }
-    // The credential provider is behind a gate until it is beta.
-    if decisions.eks_image && minor < Minor(24) {
-        set_gate(fields, "KubeletCredentialProviders");
     }
 }
 

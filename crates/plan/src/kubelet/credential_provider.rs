@@ -14,8 +14,17 @@ const EKS_DIRECTORY: &str = "/etc/eks/image-credential-provider";
 /// The program of ECR's provider.
 const ECR: &str = "ecr-credential-provider";
 
+/// The first kubelet that asks a program for credentials.
+pub(crate) const FIRST: Minor = Minor(20);
+
+/// The first minor whose ECR provider speaks anything newer than the first version of the protocol.
+const ECR_SPEAKS_V1: Minor = Minor(27);
+
 /// The directory of the provider's program, if there is a provider.
 pub(crate) fn directory(context: &Context<'_>, decisions: &Decisions) -> Option<String> {
+    if context.minor < FIRST {
+        return None;
+    }
     match &context.group.image_credential_provider {
         Some(provider) => Some(provider.bin_dir.as_str().to_owned()),
         None => decisions.eks_image.then(|| EKS_DIRECTORY.to_owned()),
@@ -24,16 +33,15 @@ pub(crate) fn directory(context: &Context<'_>, decisions: &Decisions) -> Option<
 
 /// The provider's configuration, if there is a provider.
 pub(crate) fn config(context: &Context<'_>, decisions: &Decisions) -> Option<Value> {
+    directory(context, decisions)?;
     let given = context.group.image_credential_provider.as_ref();
-    if given.is_none() && !decisions.eks_image {
-        return None;
-    }
+    let name = given.map_or(ECR, |provider| provider.name.as_str());
+    // The newest that kubelet speaks, but for ECR's provider, which learnt it later; every kubelet speaks the oldest.
     let version = match context.minor {
-        minor if minor < Minor(24) => "v1alpha1",
+        minor if minor < Minor(24) || (name == ECR && minor < ECR_SPEAKS_V1) => "v1alpha1",
         minor if minor < Minor(26) => "v1beta1",
         _ => "v1",
     };
-    let name = given.map_or(ECR, |provider| provider.name.as_str());
     let mut provider = json!({
         "name": name,
         "apiVersion": format!("credentialprovider.kubelet.k8s.io/{version}"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bringup_kubelet::{Lookup, Minor, OLDEST, flag, obsolete_flag_value};
 use bringup_spec::{Fact, JoinMethod, NodeNamePolicy, RuntimeName, Segment, Text};
 
-use super::config::CONTAINERD_SOCKET;
+use super::config::{CONTAINERD_SOCKET, WITH_PROVIDER_ID, provider_id};
 use super::reserved::flag_instead;
 use crate::context::Context;
 use crate::decisions::{Decisions, EXTERNAL_CLOUD_PROVIDER};
@@ -29,6 +29,9 @@ pub(crate) fn common(context: &mut Context<'_>) -> Flags {
         let provider = if minor < EXTERNAL_CLOUD_PROVIDER { "aws" } else { "external" };
         flags.insert("cloud-provider".to_owned(), Text::literal(provider));
         flags.insert("node-ip".to_owned(), Text::fact(Fact::Address));
+        if minor < WITH_PROVIDER_ID {
+            flags.insert("provider-id".to_owned(), provider_id());
+        }
         context.origin(
             "kubelet flag node-ip",
             "@{address}",

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
-use crate::{Origin, codes};
+use crate::{Origin, codes, versions};
 
 /// The plugin that schema 2 has, and that schema 3 splits in two.
 const CRI_2: &str = "io.containerd.grpc.v1.cri";
@@ -25,7 +25,11 @@ pub(super) fn config(
 ) -> Option<String> {
     let fragment = fragment(context);
     let schema = schema(context, fragment.as_ref())?;
+    let installed = context.group.software.runtime.version.is_some();
     let origin = match (&context.group.runtime.version, &fragment) {
+        _ if installed => {
+            Origin::Derived(context.at(["software", "runtime", "version"]), "containerd's version".to_owned())
+        }
         (Some(_), _) => {
             Origin::Derived(context.at(["runtime", "version"]), "containerd's version".to_owned())
         }
@@ -79,14 +83,13 @@ fn fragment(context: &mut Context<'_>) -> Option<Table> {
 /// The schema to write, by what is known of containerd's version and of the fragment.
 fn schema(context: &mut Context<'_>, fragment: Option<&Table>) -> Option<i64> {
     let group = context.group;
-    let (version, keys) = match (&group.runtime.version, &group.software.runtime.version) {
-        (Some(version), _) => (Some(version.as_str()), ["runtime", "version"].as_slice()),
-        (None, Some(version)) => (Some(version.as_str()), ["software", "runtime", "version"].as_slice()),
+    // What is installed reads the configuration.
+    let (version, keys) = match (&group.software.runtime.version, &group.runtime.version) {
+        (Some(version), _) => (Some(version.as_str()), ["software", "runtime", "version"].as_slice()),
+        (None, Some(version)) => (Some(version.as_str()), ["runtime", "version"].as_slice()),
         (None, None) => (None, [].as_slice()),
     };
-    let major = version.and_then(|version| {
-        version.trim_start_matches('v').split(['.', '-', '+']).next()?.parse::<u32>().ok()
-    });
+    let major = version.and_then(|version| versions::numbers(version).first().copied());
     if let Some(version) = version
         && !matches!(major, Some(1 | 2))
     {

@@ -18,3 +18,4 @@ mod refused;
 mod runtime;
 mod support;
 mod values;
+mod versions;

@@ -110,7 +110,7 @@ fn the_credential_provider_follows_version_and_partition() {
         serde_json::from_str(&text(&plan(&document), "/etc/kubernetes/image-credential-provider/config.json"))
             .unwrap()
     };
-    for (version, api) in [("1.23", "v1alpha1"), ("1.24", "v1beta1"), ("1.25", "v1beta1"), ("1.26", "v1")] {
+    for (version, api) in [("1.23", "v1alpha1"), ("1.26", "v1alpha1"), ("1.27", "v1")] {
         let config = provider(version, "eu-central-1");
         assert_eq!(config["apiVersion"], format!("kubelet.config.k8s.io/{api}"), "{version}");
         assert_eq!(config["providers"][0]["apiVersion"], format!("credentialprovider.kubelet.k8s.io/{api}"));
