@@ -15,6 +15,8 @@ bringup_diag::codes! {
     NODE_NAME = "group/node-name";
     /// The number of pods can be worked out from interfaces only for EC2 instance types.
     MAX_PODS_PLATFORM = "group/max-pods-platform";
+    /// Only Nitro machines and bare metal can be given prefixes; on others the CNI plugin falls back to single addresses.
+    PREFIX_DELEGATION = "group/no-prefix-delegation";
     /// A node that takes no pods cannot run the pods that make it a node.
     MAX_PODS_ZERO = "group/max-pods-zero";
     /// So many pods on one node are more than Kubernetes is made for, or than the pod range has addresses.
@@ -145,6 +147,10 @@ bringup_diag::codes! {
     RUNTIME_TOML = "runtime/toml";
     /// The fragment of containerd's configuration is written in another schema than this containerd reads.
     RUNTIME_SCHEMA = "runtime/schema";
+    /// kubelet and the runtime go by different drivers of control groups: no pod would start.
+    RUNTIME_DRIVER = "runtime/cgroup-driver";
+    /// kubelet looks for the runtime on another socket than the one that it listens on.
+    RUNTIME_SOCKET = "runtime/socket";
     /// A file has exactly one source.
     FILE_SOURCE = "file/source";
     /// What is fetched needs a digest, and what is given must have the one that is written.

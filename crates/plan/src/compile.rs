@@ -8,7 +8,7 @@ use bringup_spec::{AgentSource, Cluster, Document, Fact, JoinMethod, NodeNamePol
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::flavour::ARGUMENTS_VARIABLE;
-use crate::kubelet::{config, credential_provider, flags, unit};
+use crate::kubelet::{config, credential_provider, flags, health, unit};
 use crate::steps::{plain, write_file};
 use crate::{
     Action, Compiled, Content, FORMAT, LocalFiles, Plan, PodLimit, Step, assertions, codes, files,
@@ -50,7 +50,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
         units.push(runtime);
     }
     paths::check_own(context, &steps, &units);
-    units::operator_units(context, &mut units);
+    units::operator_units(context, &decisions, &mut units);
     assertions::check(context, &steps, &programs.hooks, &units);
     let group = context.group;
     let mut plan = Plan {
@@ -128,7 +128,7 @@ fn our_steps(context: &mut Context<'_>, decisions: &Decisions, programs: &operat
     steps.extend(kernel::reboot(context, updated || rearranged));
     steps.push(gate(context, decisions, &arguments));
     steps.extend(joining.programs);
-    let health = Action::StartKubelet { health: "http://127.0.0.1:10248/healthz".to_owned() };
+    let health = Action::StartKubelet { health: health::url(context, decisions) };
     let mut start = plain("kubelet", Phase::Kubelet, health);
     start.every_boot = true;
     steps.push(start);

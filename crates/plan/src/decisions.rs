@@ -10,7 +10,7 @@ use bringup_spec::{
 
 use crate::context::Context;
 use crate::flavour::{Layout, layout};
-use crate::{Election, Origin, PodLimit, aws, codes, max_pods, network};
+use crate::{Election, Origin, PodLimit, aws, codes, max_pods, network, runtime};
 
 /// What several parts of a plan hang on.
 pub(crate) struct Decisions {
@@ -27,6 +27,8 @@ pub(crate) struct Decisions {
     pub(crate) runtime: RuntimeName,
     /// The cgroup driver that kubelet and the runtime share.
     pub(crate) cgroup_driver: String,
+    /// Where kubelet finds containerd.
+    pub(crate) socket: String,
     pub(crate) agent: AgentSource,
 }
 
@@ -41,13 +43,7 @@ impl Decisions {
             && join == JoinMethod::EksToken
             && (amazon || matches!(flavour, Flavour::Eks | Flavour::Eksctl))
             && group.software.kubelet.from == SoftwareSource::Image;
-        let cgroup_driver = group
-            .kubelet
-            .config
-            .get("cgroupDriver")
-            .and_then(serde_json::Value::as_str)
-            .unwrap_or("systemd")
-            .to_owned();
+        let agreement = runtime::settle(context);
         Self {
             layout: layout(flavour, os),
             join,
@@ -58,7 +54,8 @@ impl Decisions {
             election: election(context),
             eks_image,
             runtime: group.runtime.name,
-            cgroup_driver,
+            cgroup_driver: agreement.driver,
+            socket: agreement.socket,
             agent: group.agent.from,
         }
     }
@@ -255,6 +252,8 @@ fn cap_decides(limit: &PodLimit, instance_types: &[String], pods: u32) -> bool {
 
 /// Unknown types, and types of another architecture.
 fn check_instance_types(context: &mut Context<'_>) {
+    let prefixes =
+        matches!(&context.group.max_pods, Some(MaxPods::Interfaces(pods)) if pods.prefix_delegation);
     let wanted = context.group.architecture;
     for (index, name) in context.group.instance_types.iter().enumerate() {
         let path = context.at(["instanceTypes"]).index(index);
@@ -276,6 +275,14 @@ fn check_instance_types(context: &mut Context<'_>) {
                 &path,
                 format!("`{name}` is an {found} machine, and the group is for {wanted}"),
                 format!("write `architecture: {found}`, or choose another type"),
+            );
+        }
+        if prefixes && !max_pods::takes_prefixes(name) {
+            context.warning(
+                codes::PREFIX_DELEGATION,
+                &path,
+                format!("`{name}` is no Nitro machine: its interfaces take single addresses, and its pods are counted so"),
+                "choose a newer type, or remove `prefixDelegation`",
             );
         }
     }

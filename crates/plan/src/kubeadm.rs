@@ -13,7 +13,6 @@ use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::flavour::SECRETS;
 use crate::join::{Joining, check_secret};
-use crate::kubelet::config::CONTAINERD_SOCKET;
 use crate::kubelet::kubeconfig::{User, kubeconfig};
 use crate::kubelet::{config, flags};
 use crate::steps::{plain, policy, write_file};
@@ -101,7 +100,7 @@ fn registration(context: &mut Context<'_>, decisions: &Decisions) -> Value {
         registration.insert("kubeletExtraArgs".to_owned(), arguments);
     }
     if decisions.runtime == RuntimeName::Containerd {
-        registration.insert("criSocket".to_owned(), json!(CONTAINERD_SOCKET));
+        registration.insert("criSocket".to_owned(), json!(decisions.socket));
     }
     if decisions.node_name != NodeNamePolicy::Hostname {
         registration.insert("name".to_owned(), template::string(&Text::fact(Fact::NodeName)));

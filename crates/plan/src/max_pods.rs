@@ -58,10 +58,25 @@ pub fn instance_types() -> impl Iterator<Item = String> {
     TABLE.keys().map(|(family, size)| format!("{family}.{size}"))
 }
 
+/// Families on the Xen hypervisor, whose interfaces take no prefixes, by the table of Amazon's own CNI plugin.
+const XEN: [&str; 21] = [
+    "c1", "c3", "c4", "cr1", "d2", "f1", "h1", "hs1", "i2", "i3", "m1", "m2", "m3", "m4", "p3", "r3", "r4",
+    "t1", "t2", "x1", "x1e",
+];
+
+/// Whether interfaces of this type can be given prefixes: the CNI plugin asks for Nitro or bare metal.
+pub fn takes_prefixes(instance_type: &str) -> bool {
+    match instance_type.split_once('.') {
+        Some((family, size)) => size.starts_with("metal") || !XEN.contains(&family),
+        None => true,
+    }
+}
+
 /// How many pods a node of this type takes.
 ///
 /// `cores` matters only where prefixes are delegated without a cap of the operator's own. An unknown type takes
-/// [`DEFAULT`], as does one whose interfaces leave no address for pods.
+/// [`DEFAULT`]; one whose interfaces leave no address for pods takes two, those in the host's network. A type whose
+/// interfaces take no prefixes has single addresses, whatever the limit says.
 pub fn max_pods(limit: &PodLimit, instance_type: &str, cores: u32) -> u32 {
     match *limit {
         PodLimit::Fixed(pods) => pods,
@@ -69,6 +84,7 @@ pub fn max_pods(limit: &PodLimit, instance_type: &str, cores: u32) -> u32 {
             let Some(found) = interfaces(instance_type) else {
                 return cap.map_or(DEFAULT, |cap| cap.min(DEFAULT));
             };
+            let prefix_delegation = prefix_delegation && takes_prefixes(instance_type);
             let pods = uncapped(found, prefix_delegation, custom_networking);
             match cap {
                 Some(cap) => pods.min(cap),

@@ -13,6 +13,7 @@ use bringup_yaml::Path;
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::flavour::{AGENT, GATE_FILE};
+use crate::kubelet::unit::runtime_unit;
 use crate::{PlacedBy, Unit, codes};
 
 /// Suffixes of units that may be placed.
@@ -151,12 +152,17 @@ fn after(systemd: Systemd) -> String {
     )
 }
 
-/// The operator's units; drop-ins for a unit of ours are added to it.
-pub(crate) fn operator_units(context: &mut Context<'_>, units: &mut Vec<Unit>) {
+/// The operator's units; drop-ins for a unit of ours are added to it, by whichever of its names.
+///
+/// The runtime starts before the agent places units: what is said about it travels with the carrier.
+pub(crate) fn operator_units(context: &mut Context<'_>, decisions: &Decisions, units: &mut Vec<Unit>) {
+    let runtime = runtime_unit(decisions.runtime);
     let mut names = BTreeSet::new();
     for (index, given) in context.group.units.iter().enumerate() {
         let path = context.at(["units"]).index(index);
-        if !names.insert(given.name.as_str()) {
+        let real = units.iter().find(|unit| unit.aliases.contains(&given.name));
+        let real = real.map_or_else(|| given.name.clone(), |unit| unit.name.clone());
+        if !names.insert(real.clone()) {
             context.error(
                 codes::UNIT_DUPLICATE,
                 &path.key("name"),
@@ -167,8 +173,17 @@ pub(crate) fn operator_units(context: &mut Context<'_>, units: &mut Vec<Unit>) {
         }
         check(context, &path, given);
         let drop_ins = drop_ins(context, &path, given);
-        if let Some(ours) = units.iter_mut().find(|unit| unit.name == given.name) {
-            let mine = OURS.contains(&given.name.as_str());
+        let is_runtime = real == runtime;
+        if is_runtime && given.mask {
+            context.key_error(
+                codes::UNIT_RESERVED,
+                &path.key("mask"),
+                format!("the plan starts `{}`", given.name),
+                "remove `mask`",
+            );
+        }
+        if let Some(ours) = units.iter_mut().find(|unit| unit.name == real) {
+            let mine = OURS.contains(&real.as_str());
             if (given.content.is_some() && ours.content.is_some()) || mine && given.content.is_some() {
                 context.error(
                     codes::UNIT_RESERVED,
@@ -178,7 +193,7 @@ pub(crate) fn operator_units(context: &mut Context<'_>, units: &mut Vec<Unit>) {
                 );
             }
             for (key, set) in [("mask", given.mask), ("enabled", given.enabled.is_some())] {
-                if set {
+                if set && !is_runtime {
                     context.key_error(
                         codes::UNIT_RESERVED,
                         &path.key(key),
@@ -186,6 +201,9 @@ pub(crate) fn operator_units(context: &mut Context<'_>, units: &mut Vec<Unit>) {
                         format!("remove `{key}`"),
                     );
                 }
+            }
+            if is_runtime {
+                ours.enabled = given.enabled;
             }
             if ours.content.is_none() {
                 ours.content.clone_from(&given.content);
@@ -209,7 +227,7 @@ pub(crate) fn operator_units(context: &mut Context<'_>, units: &mut Vec<Unit>) {
             mask: given.mask,
             drop_ins,
             aliases: Vec::new(),
-            placed_by: PlacedBy::Agent,
+            placed_by: if is_runtime { PlacedBy::Carrier } else { PlacedBy::Agent },
         });
     }
 }

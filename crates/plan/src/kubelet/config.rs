@@ -10,9 +10,6 @@ use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::{Origin, PodLimit, codes, reservations, template};
 
-/// The socket of containerd.
-pub(crate) const CONTAINERD_SOCKET: &str = "unix:///run/containerd/containerd.sock";
-
 /// The first minor with these fields.
 pub(super) const WITH_PROVIDER_ID: Minor = Minor(19);
 const WITH_TAINTS: Minor = Minor(23);
@@ -42,9 +39,9 @@ pub(crate) fn whole(context: &mut Context<'_>, decisions: &Decisions) -> Text {
 /// The part of the configuration that the document asks for, as a patch over what kubeadm writes.
 pub(crate) fn patch(context: &mut Context<'_>, decisions: &Decisions) -> Option<Value> {
     let mut config = Map::new();
-    if context.kubeadm < Minor(22) {
+    if context.kubeadm < Minor(22) || decisions.cgroup_driver != "systemd" {
         // Until then kubeadm's own default was another driver than the runtime's.
-        config.insert("cgroupDriver".to_owned(), json!("systemd"));
+        config.insert("cgroupDriver".to_owned(), json!(decisions.cgroup_driver));
     }
     if !context.spec.network.dns.is_empty() {
         let addresses: Vec<String> = decisions.dns.iter().map(ToString::to_string).collect();
@@ -84,7 +81,7 @@ fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
             "mode": "Webhook",
             "webhook": {"cacheAuthorizedTTL": "5m0s", "cacheUnauthorizedTTL": "30s"},
         },
-        "cgroupDriver": "systemd",
+        "cgroupDriver": decisions.cgroup_driver,
         "cgroupRoot": "/",
         "clusterDomain": context.spec.network.domain,
         "evictionHard": {"memory.available": "100Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%"},
@@ -130,7 +127,7 @@ fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
         fields.insert("logging".to_owned(), json!({"verbosity": 2}));
     }
     if minor >= WITH_RUNTIME_ENDPOINT {
-        fields.insert("containerRuntimeEndpoint".to_owned(), json!(CONTAINERD_SOCKET));
+        fields.insert("containerRuntimeEndpoint".to_owned(), json!(decisions.socket));
     }
     if !context.group.taints.is_empty() {
         let path = context.at(["taints"]);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bringup_kubelet::{Lookup, Minor, OLDEST, flag, obsolete_flag_value};
 use bringup_spec::{Fact, JoinMethod, NodeNamePolicy, RuntimeName, Segment, Text};
 
-use super::config::{CONTAINERD_SOCKET, WITH_PROVIDER_ID, provider_id};
+use super::config::{WITH_PROVIDER_ID, provider_id};
 use super::reserved::flag_instead;
 use crate::context::Context;
 use crate::decisions::{Decisions, EXTERNAL_CLOUD_PROVIDER};
@@ -69,7 +69,7 @@ pub(crate) fn whole(context: &mut Context<'_>, decisions: &Decisions, sandbox_im
             if minor < Minor(24) {
                 set("container-runtime", Text::literal("remote"));
             }
-            set("container-runtime-endpoint", Text::literal(CONTAINERD_SOCKET));
+            set("container-runtime-endpoint", Text::literal(decisions.socket.as_str()));
         }
         RuntimeName::Docker if minor < Minor(24) => {
             set("network-plugin", Text::literal("cni"));

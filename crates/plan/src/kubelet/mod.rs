@@ -3,6 +3,7 @@
 pub(crate) mod config;
 pub(crate) mod credential_provider;
 pub(crate) mod flags;
+pub(crate) mod health;
 pub(crate) mod kubeconfig;
 pub(crate) mod reserved;
 pub(crate) mod unit;

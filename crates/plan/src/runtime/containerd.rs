@@ -10,9 +10,9 @@ use crate::decisions::Decisions;
 use crate::{Origin, codes, versions};
 
 /// The plugin that schema 2 has, and that schema 3 splits in two.
-const CRI_2: &str = "io.containerd.grpc.v1.cri";
+pub(super) const CRI_2: &str = "io.containerd.grpc.v1.cri";
 const IMAGES_3: &str = "io.containerd.cri.v1.images";
-const RUNTIME_3: &str = "io.containerd.cri.v1.runtime";
+pub(super) const RUNTIME_3: &str = "io.containerd.cri.v1.runtime";
 
 /// Where registries' own settings are looked for.
 const REGISTRY_CONFIG: &str = "/etc/containerd/certs.d:/etc/docker/certs.d";

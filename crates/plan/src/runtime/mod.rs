@@ -1,8 +1,10 @@
 //! The container runtime: what it is told.
 
+mod agreement;
 mod containerd;
 mod docker;
 
+pub(crate) use agreement::settle;
 use bringup_kubelet::Minor;
 use bringup_spec::{JoinMethod, Phase, RuntimeName, Text};
 

@@ -6,6 +6,7 @@
     reason = "a test that cannot look at what it tests ends there"
 )]
 
+mod agreement;
 mod carriers;
 mod findings;
 mod flavours;
