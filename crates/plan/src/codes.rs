@@ -181,8 +181,6 @@ bringup_diag::codes! {
     NO_URL = "asset/no-url";
     /// The operating system does not have this source of software.
     SOFTWARE_SOURCE = "software/source";
-    /// Another version than the one that fields and flags are checked for.
-    SOFTWARE_VERSION = "software/version";
     /// Not a name of a package.
     SOFTWARE_PACKAGE = "software/package";
     /// There is no download for the group's architecture.

@@ -107,7 +107,6 @@ fn item(
 ) -> Option<Step> {
     let path = context.at(["software", key]);
     check_fields(context, &path, item);
-    check_version(context, &path, name, item);
     let version = item.version.as_deref().or(version).map(ToOwned::to_owned);
     let os = context.group.os.family;
     let source = match item.from {
@@ -226,23 +225,6 @@ pub(crate) fn check_architectures(
             format!("did you mean `{near}`?"),
         );
     }
-}
-
-/// Kubelet and kubeadm of another minor than the one that their configuration is made for.
-fn check_version(context: &mut Context<'_>, path: &Path, name: &str, item: &SoftwareItem) {
-    let Some(version) = item.version.as_deref().filter(|_| matches!(name, "kubelet" | "kubeadm")) else {
-        return;
-    };
-    // Packages of Debian have an epoch before and a revision behind.
-    let plain = version.split_once(':').map_or(version, |(_, rest)| rest);
-    let minor = context.minor;
-    let message = match KubernetesVersion::parse(plain) {
-        Ok(found) if found.minor == minor.0 => return,
-        Ok(_) => format!("{name} {version} gets a configuration that is made and checked for {minor}"),
-        Err(_) => format!("`{version}` is no version of Kubernetes, whose {minor} is made ready for"),
-    };
-    let hint = format!("write a version of {minor}, or change `kubernetes.version`");
-    context.warning(codes::SOFTWARE_VERSION, &path.key("version"), message, hint);
 }
 
 /// Why the system has no extension images, if so: they came with systemd 248.
