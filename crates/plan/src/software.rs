@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use bringup_diag::Code;
 use bringup_spec::{
-    Architecture, Asset, Download, JoinMethod, KubernetesVersion, Os, OsFamily, Phase, RuntimeName,
-    SoftwareItem, SoftwareSource, Unpack,
+    Architecture, Asset, Download, JoinMethod, Os, OsFamily, Phase, RuntimeName, SoftwareItem,
+    SoftwareSource, Unpack,
 };
 use bringup_yaml::Path;
 
