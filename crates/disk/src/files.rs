@@ -44,6 +44,12 @@ pub struct Files<'d> {
     disk: &'d dyn Disk,
 }
 
+impl std::fmt::Debug for Files<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Files").finish_non_exhaustive()
+    }
+}
+
 impl<'d> Files<'d> {
     /// Of this disk.
     pub fn on(disk: &'d dyn Disk) -> Self {

@@ -1,0 +1,35 @@
+//! What is in a file: text, bytes, or a secret that the node resolves.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bringup_plan::Content;
+use bringup_progress::{Failure, FailureKind};
+
+use super::Doing;
+
+/// The bytes of a file.
+pub(super) fn bytes(doing: &Doing<'_>, content: &Content) -> Result<Vec<u8>, Failure> {
+    match content {
+        Content::Text(text) => Ok(text.as_literal().unwrap_or_default().as_bytes().to_vec()),
+        Content::Base64(text) => BASE64_STANDARD.decode(text).map_err(|fault| {
+            Failure::new(
+                FailureKind::Permanent,
+                format!("the plan's content is no base64: {fault}"),
+                "build the plan anew",
+            )
+        }),
+        Content::Secret(source) => crate::secrets::resolve(doing, source),
+        Content::Pieces(pieces) => {
+            let mut whole = Vec::new();
+            for piece in pieces {
+                let mut bytes = bytes(doing, piece)?;
+                if let Content::Secret(_) = piece {
+                    while bytes.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
+                        bytes.pop();
+                    }
+                }
+                whole.append(&mut bytes);
+            }
+            Ok(whole)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Learns the facts: given ones, remembered ones, those of the machine itself, those of the platform.
+
+use std::collections::BTreeMap;
+
+use bringup_facts::{Facts, Known, Wanted, wanted};
+use bringup_plan::Plan;
+use bringup_progress::{Failure, FailureKind, State, Success};
+use bringup_spec::Platform;
+
+use super::{Doing, Stopped};
+use crate::machine::Machine;
+use crate::up;
+
+/// The name under which the journal keeps what was learned.
+const KEPT: &str = "facts";
+
+/// What an earlier boot has learned, if the journal has it.
+pub(crate) fn remembered(state: &State, plan: &Plan) -> Option<Facts> {
+    let step = plan.steps.iter().find(|step| matches!(step.action, bringup_plan::Action::LearnFacts))?;
+    let kept = state.step(&step.name)?.kept().get(KEPT)?;
+    Facts::from_json(kept.as_bytes()).ok()
+}
+
+/// Learns the facts that the plan uses.
+pub(super) fn learn(doing: &Doing<'_>) -> Result<Success, Stopped> {
+    let facts = gather(doing)?;
+    let faults = Known::new(doing.plan, &facts).faults();
+    if !faults.is_empty() {
+        let why: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        let fix: Vec<String> = faults.iter().map(bringup_facts::FactFault::hint).collect();
+        return Err(Failure::new(FailureKind::Permanent, why.join("; "), fix.join("; ")).into());
+    }
+    let kept = BTreeMap::from([(KEPT.to_owned(), facts.to_json())]);
+    doing.knowledge.learn(facts);
+    Ok(Success { kept, ..Success::default() })
+}
+
+fn gather(doing: &Doing<'_>) -> Result<Facts, Stopped> {
+    let wanted = wanted(doing.plan);
+    if let Some(given) = doing.given {
+        return Ok(given.clone().or(of_machine(doing.machine, &wanted)));
+    }
+    let own = of_machine(doing.machine, &wanted);
+    match doing.plan.platform {
+        Platform::Generic => Ok(own.or(Facts { platform: Some("generic".to_owned()), ..Facts::default() })),
+        Platform::Aws => {
+            // A machine that the firmware knows by id and type is the one that was asked about in an earlier boot: what
+            // the platform said then still holds, whether its service answers or not.
+            let firmware = up::identity(doing.machine);
+            if let Some(known) = doing.remembered
+                && firmware.instance_id.is_some()
+                && firmware.instance_id == known.instance_id
+                && firmware.instance_type == known.instance_type
+                && Known::new(doing.plan, known).faults().is_empty()
+            {
+                return Ok(own.or(known.clone()));
+            }
+            let asked = crate::metadata::ask(&wanted)?;
+            Ok(asked.or(own))
+        }
+    }
+}
+
+/// What the machine itself knows.
+fn of_machine(machine: &Machine, wanted: &Wanted) -> Facts {
+    if !machine.is_itself() {
+        return Facts::default();
+    }
+    let cores = wanted.cores.then(|| std::thread::available_parallelism().ok()).flatten();
+    let hostname = wanted.own_hostname.then(|| {
+        let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        name.to_lowercase()
+    });
+    Facts {
+        cores: cores.and_then(|cores| u32::try_from(cores.get()).ok()),
+        memory_mib: if wanted.memory { memory_mib() } else { None },
+        hostname,
+        address: if wanted.address { crate::address::primary(wanted.ipv6) } else { None },
+        ..Facts::default()
+    }
+}
+
+fn memory_mib() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib / 1024)
+}

@@ -1,0 +1,117 @@
+//! Kernel modules, settings and arguments.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use bringup_disk::{Owner, Wanted};
+use bringup_progress::{Failure, FailureKind, Success};
+use bringup_systemd::Systemd;
+
+use super::{Doing, Stopped};
+
+const MODULES: &str = "/etc/modules-load.d/90-bringup.conf";
+const SYSCTLS: &str = "/etc/sysctl.d/90-bringup.conf";
+/// Loads what the files of `modules-load.d` name, with the kernel's own tools and without a child of ours.
+const LOADER: &str = "systemd-modules-load.service";
+
+/// Loads kernel modules now, and by the system itself on later boots.
+pub(super) fn modules(doing: &Doing<'_>, modules: &[String]) -> Result<Success, Stopped> {
+    let content: String = modules.iter().fold(String::new(), |mut text, module| {
+        let _ = writeln!(text, "{module}");
+        text
+    });
+    let changed = write(doing, MODULES, &content)?;
+    if !doing.machine.is_itself() {
+        return Ok(changed);
+    }
+    let missing = || modules.iter().filter(|module| !is_loaded(module)).cloned().collect::<Vec<_>>();
+    if !missing().is_empty() {
+        let mut systemd = Systemd::connect()?;
+        systemd.subscribe()?;
+        let job = systemd.restart(LOADER)?;
+        systemd.job_end(&job, Instant::now() + Duration::from_millis(doing.order.timeout_ms))?;
+    }
+    let missing = missing();
+    if missing.is_empty() {
+        return Ok(changed);
+    }
+    Err(Failure::new(
+        FailureKind::Operator,
+        format!("the kernel has not loaded `{}`", missing.join("`, `")),
+        format!(
+            "see `journalctl --unit {LOADER}`: the package with the kernel's further modules may be missing"
+        ),
+    )
+    .into())
+}
+
+/// Whether a module is there, loaded or built in.
+fn is_loaded(module: &str) -> bool {
+    Path::new("/sys/module").join(module.replace('-', "_")).exists()
+}
+
+/// Sets kernel settings now, and by the system itself on later boots.
+pub(super) fn sysctls(doing: &Doing<'_>, settings: &BTreeMap<String, String>) -> Result<Success, Stopped> {
+    let content: String = settings.iter().fold(String::new(), |mut text, (name, value)| {
+        let _ = writeln!(text, "{name} = {value}");
+        text
+    });
+    let changed = write(doing, SYSCTLS, &content)?;
+    if !doing.machine.is_itself() {
+        return Ok(changed);
+    }
+    let mut faults = Vec::new();
+    for (name, value) in settings {
+        if let Err(fault) = set(name, value) {
+            faults.push(format!("`{name}`: {fault}"));
+        }
+    }
+    if faults.is_empty() {
+        return Ok(changed);
+    }
+    Err(Failure::new(
+        FailureKind::Operator,
+        format!("the kernel refuses settings: {}", faults.join("; ")),
+        "see that this kernel has them and takes these values",
+    )
+    .into())
+}
+
+fn set(name: &str, value: &str) -> std::io::Result<()> {
+    // A name may have slashes where one of its parts has dots in it, such as an interface's.
+    let path = if name.contains('/') { name.to_owned() } else { name.replace('.', "/") };
+    let path = Path::new("/proc/sys").join(path);
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    if words(&std::fs::read_to_string(&path)?) == words(value) {
+        return Ok(());
+    }
+    std::fs::write(&path, format!("{value}\n"))
+}
+
+/// Arguments of the kernel's command line: those that this boot lacks ask for a reboot.
+pub(super) fn arguments(doing: &Doing<'_>, arguments: &[String]) -> Result<Success, Stopped> {
+    if !doing.machine.is_itself() {
+        return Ok(Success::default());
+    }
+    let line = std::fs::read_to_string("/proc/cmdline").unwrap_or_default();
+    let present: BTreeSet<&str> = line.split_whitespace().collect();
+    let missing: Vec<&str> =
+        arguments.iter().map(String::as_str).filter(|argument| !present.contains(argument)).collect();
+    if missing.is_empty() {
+        return Ok(Success::default());
+    }
+    Err(Failure::new(
+        FailureKind::Operator,
+        format!("the kernel was started without `{}`", missing.join(" ")),
+        "give them to the boot loader and reboot; the agent goes on by itself",
+    )
+    .into())
+}
+
+fn write(doing: &Doing<'_>, path: &str, content: &str) -> Result<Success, Stopped> {
+    let wanted = Wanted { content: content.as_bytes(), mode: 0o644, owner: Owner::ROOT };
+    let change = doing.machine.files().replace(Path::new(path), wanted)?;
+    Ok(super::files::changed(path, change))
+}

@@ -1,0 +1,122 @@
+//! What steps do, one module for each kind.
+
+mod content;
+mod fetch;
+mod files;
+mod gate;
+pub(crate) mod identify;
+mod install;
+mod kernel;
+mod kubelet;
+pub(crate) mod reboot;
+mod register;
+pub(crate) mod retire;
+pub(crate) mod run;
+pub(crate) mod signal;
+mod swap;
+mod trust;
+mod units;
+mod update;
+
+use bringup_disk::FileFault;
+use bringup_facts::Facts;
+use bringup_plan::{Action, Plan, Step};
+use bringup_progress::{Failure, FailureKind, Order, Success};
+use bringup_systemd::BusFault;
+
+use crate::knowledge::Knowledge;
+use crate::machine::Machine;
+use crate::teller::Teller;
+
+/// One attempt at one step.
+#[derive(Debug)]
+pub(crate) struct Doing<'a> {
+    pub(crate) machine: &'a Machine,
+    pub(crate) plan: &'a Plan,
+    pub(crate) step: &'a Step,
+    pub(crate) order: &'a Order,
+    pub(crate) knowledge: &'a Knowledge<'a>,
+    /// Facts that an earlier boot of this machine has learned.
+    pub(crate) remembered: Option<&'a Facts>,
+    /// Facts that are given, instead of what the platform says.
+    pub(crate) given: Option<&'a Facts>,
+    pub(crate) teller: &'a Teller,
+}
+
+/// Why an attempt is not a success.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    Failed(Failure),
+    TimedOut { tail: String },
+    Reboot { why: String },
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<FileFault> for Stopped {
+    fn from(fault: FileFault) -> Self {
+        Self::Failed(of_file(&fault))
+    }
+}
+
+impl From<BusFault> for Stopped {
+    fn from(fault: BusFault) -> Self {
+        Self::Failed(of_bus(&fault))
+    }
+}
+
+/// The failure that a file's fault is.
+pub(crate) fn of_file(fault: &FileFault) -> Failure {
+    let (kind, fix) = if fault.is_for_the_operator() {
+        (FailureKind::Operator, "make room there or make it writable; the agent goes on by itself")
+    } else {
+        (FailureKind::Transient, "")
+    };
+    Failure::new(kind, fault.to_string(), fix)
+}
+
+/// The failure that a fault of the bus is.
+pub(crate) fn of_bus(fault: &BusFault) -> Failure {
+    let kind = if fault.is_transient() { FailureKind::Transient } else { FailureKind::Permanent };
+    Failure::new(kind, fault.to_string(), "")
+}
+
+/// Does a step.
+pub(crate) fn perform(doing: &Doing<'_>) -> Result<Success, Stopped> {
+    if let Action::LearnFacts = doing.step.action {
+        return identify::learn(doing);
+    }
+    let action = doing.knowledge.action(doing.step)?;
+    match &action {
+        Action::LearnFacts => identify::learn(doing),
+        Action::WriteFile { path, mode, owner, content } => files::write(doing, path, mode, owner, content),
+        Action::MakeDirectory { path, mode, owner } => files::directory(doing, path, mode, owner),
+        Action::MakeLink { path, target } => files::link(doing, path, target),
+        Action::Fetch { path, .. } => fetch::fetch(doing, path),
+        Action::Install { software, version, source } => {
+            install::install(doing, software, version.as_deref(), source)
+        }
+        Action::TrustAuthorities { bundle } => trust::trust(doing, bundle),
+        Action::LoadModules { modules } => kernel::modules(doing, modules),
+        Action::SetSysctls { settings } => kernel::sysctls(doing, settings),
+        Action::SetKernelArguments { arguments } => kernel::arguments(doing, arguments),
+        Action::SetSwap { policy, size_mib, path } => swap::set(doing, *policy, *size_mib, path.as_deref()),
+        Action::UpdateOs { hold } => update::update(doing, hold),
+        Action::Reboot { always } => reboot::reboot(doing, *always),
+        Action::Run { command, environment, directory, wait_for, hook: _ } => {
+            run::run(doing, &run::Program { command, environment, directory: directory.as_deref(), wait_for })
+        }
+        Action::StartUnit { unit, reads: _ } => units::start(doing, unit),
+        Action::PlaceUnits => units::place(doing),
+        Action::OpenGate { environment, queue_kubelet } => gate::open(doing, environment, *queue_kubelet),
+        Action::StartKubelet { health } => kubelet::start(doing, health),
+        Action::AwaitRegistration { kubeconfig } => register::wait(doing, kubeconfig),
+        Action::Signal { kind, target, token } => signal::success(doing, *kind, target, token.as_ref()),
+        // The driver writes `done.json` once every step is through.
+        Action::Report => Ok(Success::default()),
+    }
+}

@@ -1,0 +1,121 @@
+//! Units: the operator's, put in place; others, started.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use bringup_disk::{Files, Owner, Wanted};
+use bringup_plan::{PlacedBy, Unit};
+use bringup_progress::{Failure, FailureKind, Success};
+use bringup_systemd::{Activity, JobEnd, Systemd};
+
+use super::{Doing, Stopped};
+
+const UNITS: &str = "/etc/systemd/system";
+
+/// Puts the operator's units in place, reads them, and enables, disables or masks them.
+pub(super) fn place(doing: &Doing<'_>) -> Result<Success, Stopped> {
+    let files = doing.machine.files();
+    let mut changed = BTreeSet::new();
+    let units: Vec<&Unit> =
+        doing.plan.units.iter().filter(|unit| unit.placed_by == PlacedBy::Agent).collect();
+    for unit in &units {
+        write(&files, unit, &mut changed)?;
+    }
+    if !doing.machine.is_itself() {
+        return Ok(Success { changed, ..Success::default() });
+    }
+    let mut systemd = Systemd::connect()?;
+    if !changed.is_empty() {
+        systemd.reload()?;
+    }
+    let named = |wanted: Option<bool>| -> Vec<&str> {
+        units
+            .iter()
+            .filter(|unit| !unit.mask && unit.enabled == wanted)
+            .map(|unit| unit.name.as_str())
+            .collect()
+    };
+    let (enabled, disabled) = (named(Some(true)), named(Some(false)));
+    if !enabled.is_empty() {
+        systemd.enable(&enabled)?;
+    }
+    if !disabled.is_empty() {
+        systemd.disable(&disabled)?;
+    }
+    systemd.reload()?;
+    for unit in enabled {
+        // This boot was planned before the unit was there. Nothing is waited for: it may wait for us.
+        systemd.start(unit)?;
+    }
+    Ok(Success { changed, ..Success::default() })
+}
+
+fn write(files: &Files<'_>, unit: &Unit, changed: &mut BTreeSet<String>) -> Result<(), Stopped> {
+    let folder = Path::new(UNITS);
+    let mut put = |path: PathBuf, content: &str| -> Result<(), Stopped> {
+        let wanted = Wanted { content: content.as_bytes(), mode: 0o644, owner: Owner::ROOT };
+        if files.replace(&path, wanted)?.is_any() {
+            changed.insert(path.display().to_string());
+        }
+        Ok(())
+    };
+    if let Some(content) = &unit.content {
+        put(folder.join(&unit.name), content)?;
+    }
+    for (name, content) in &unit.drop_ins {
+        put(folder.join(format!("{}.d", unit.name)).join(name), content)?;
+    }
+    let mut link = |path: PathBuf, target: &Path| -> Result<(), Stopped> {
+        if files.make_link(&path, target)?.is_any() {
+            changed.insert(path.display().to_string());
+        }
+        Ok(())
+    };
+    for alias in &unit.aliases {
+        link(folder.join(alias), &folder.join(&unit.name))?;
+    }
+    if unit.mask {
+        link(folder.join(&unit.name), Path::new("/dev/null"))?;
+    }
+    Ok(())
+}
+
+/// Sees to it that a unit runs, and anew if something that it reads has changed.
+pub(super) fn start(doing: &Doing<'_>, unit: &str) -> Result<Success, Stopped> {
+    if !doing.machine.is_itself() {
+        return Ok(Success::default());
+    }
+    let mut systemd = Systemd::connect()?;
+    systemd.subscribe()?;
+    let runs = systemd.state(unit)?.is_some_and(|state| state.activity == Activity::Active);
+    if runs && doing.order.changed.is_empty() {
+        return Ok(Success::default());
+    }
+    let job = if doing.order.changed.is_empty() { systemd.start(unit)? } else { systemd.restart(unit)? };
+    let deadline = Instant::now() + Duration::from_millis(doing.order.timeout_ms);
+    match systemd.job_end(&job, deadline)? {
+        JobEnd::Late => return Err(Stopped::TimedOut { tail: String::new() }),
+        JobEnd::Done | JobEnd::Other(_) => {}
+    }
+    let state = systemd.state(unit)?;
+    match state {
+        Some(state) if matches!(state.activity, Activity::Active) => Ok(Success::default()),
+        // A oneshot that does not remain is through, and well.
+        Some(state) if state.activity == Activity::Inactive && state.result == "success" => {
+            Ok(Success::default())
+        }
+        Some(state) => Err(Failure::new(
+            FailureKind::Transient,
+            format!("`{unit}` does not run: {} ({})", state.sub_state, state.result),
+            format!("see `systemctl status {unit}`"),
+        )
+        .into()),
+        None => Err(Failure::new(
+            FailureKind::Permanent,
+            format!("there is no unit `{unit}`"),
+            "install what brings it, or take it out of the document",
+        )
+        .into()),
+    }
+}

@@ -1,0 +1,67 @@
+//! What may be typed.
+
+use std::path::PathBuf;
+
+use bringup_spec::Phase;
+use clap::{Args, Parser, Subcommand};
+
+/// Brings this machine up to a Kubernetes node.
+#[derive(Debug, Parser)]
+#[command(name = "bringup-node", version, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Follows the plan
+    Up(Up),
+    /// Says what happened, what is happening and why it is stuck
+    Status(Status),
+}
+
+/// The machine, or a directory that stands for it.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// Works beneath this directory instead of `/`: files only, no units and no programs
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    pub(crate) root: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Up {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Starts with this phase
+    #[arg(long, value_name = "PHASE", value_parser = phase)]
+    pub(crate) from: Option<Phase>,
+    /// Ends with this phase
+    #[arg(long, value_name = "PHASE", value_parser = phase)]
+    pub(crate) until: Option<Phase>,
+    /// Takes facts from this file instead of asking the platform
+    #[arg(long, value_name = "FILE")]
+    pub(crate) facts: Option<PathBuf>,
+    /// Follows this plan instead of `/etc/bringup/plan.json`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+    /// Tries again what was given up in this boot
+    #[arg(long)]
+    pub(crate) again: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Prints `status.json` as it is
+    #[arg(long, value_name = "FORM", default_value = "human", value_parser = ["human", "json"])]
+    pub(crate) output: String,
+}
+
+fn phase(text: &str) -> Result<Phase, String> {
+    Phase::ALL.iter().copied().find(|phase| phase.to_string() == text).ok_or_else(|| {
+        let names: Vec<String> = Phase::ALL.iter().map(ToString::to_string).collect();
+        format!("no phase has this name; there are {}", names.join(", "))
+    })
+}

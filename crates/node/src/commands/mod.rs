@@ -1,0 +1,4 @@
+//! One module for each command.
+
+pub(crate) mod status;
+pub(crate) mod up;

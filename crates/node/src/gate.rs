@@ -1,0 +1,22 @@
+//! The gate: kubelet may start.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use bringup_disk::{Change, FileFault, Files, Owner, Wanted};
+use bringup_facts::environment_file;
+use bringup_plan::GATE_FILE;
+use bringup_spec::Text;
+
+/// Publishes the gate file by one rename.
+pub(crate) fn open(files: &Files<'_>, environment: &BTreeMap<String, Text>) -> Result<Change, FileFault> {
+    let values: Vec<(&str, &str)> = environment
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_literal().unwrap_or_default()))
+        .collect();
+    let content = environment_file(values);
+    files.replace(
+        Path::new(GATE_FILE),
+        Wanted { content: content.as_bytes(), mode: 0o600, owner: Owner::ROOT },
+    )
+}

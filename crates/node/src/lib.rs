@@ -1,0 +1,54 @@
+//! The agent: runs a plan on this machine.
+//!
+//! What is decided is decided elsewhere: `bringup_progress` says what is next, `bringup_facts` what a step says on this
+//! machine, `bringup_aws` what a request is and what its answer means. This crate does as it is told: `up` drives, each
+//! module of `actions` does one kind of thing.
+//!
+//! No process is ever started: programs of the operator run as units of their own, so that they outlive the agent and a
+//! timeout ends all of their processes.
+#![forbid(unsafe_code)]
+#![expect(clippy::disallowed_methods, reason = "the agent touches the machine that it runs on")]
+
+mod actions;
+mod address;
+mod arguments;
+mod commands;
+mod ended;
+mod gate;
+mod journal;
+mod knowledge;
+mod lock;
+mod machine;
+mod metadata;
+mod places;
+mod plan_file;
+mod results;
+mod secrets;
+mod teller;
+mod up;
+mod web;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use arguments::{Arguments, Command};
+use ended::Ended;
+
+/// Runs one command and says how it ended.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let ended = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => match &arguments.command {
+            Command::Up(options) => commands::up::execute(options),
+            Command::Status(options) => commands::status::execute(options),
+        },
+        Err(fault) => {
+            // Help that was asked for is no error.
+            let ended = if fault.use_stderr() { Ended::Wrong } else { Ended::Well };
+            let _ = fault.print();
+            ended
+        }
+    };
+    ExitCode::from(ended.code())
+}

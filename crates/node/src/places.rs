@@ -1,0 +1,16 @@
+//! Where the agent's own files are. What other programs rely on is in the contract; none of these moves.
+
+/// The plan.
+pub(crate) const PLAN: &str = "/etc/bringup/plan.json";
+/// What was done.
+pub(crate) const JOURNAL: &str = "/var/lib/bringup/journal";
+/// That it worked.
+pub(crate) const DONE: &str = "/var/lib/bringup/done.json";
+/// That it did not, and why.
+pub(crate) const FAILED: &str = "/var/lib/bringup/failed.json";
+/// How it stands.
+pub(crate) const STATUS: &str = "/run/bringup/status.json";
+/// Keeps two agents apart.
+pub(crate) const LOCK: &str = "/run/bringup/lock";
+/// Where operator's programs write.
+pub(crate) const OUTPUT: &str = "/var/lib/bringup/output";

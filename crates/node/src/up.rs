@@ -1,0 +1,240 @@
+//! Drives a course: does what it says, records it, tells it how that went.
+
+use std::path::Path;
+use std::time::Duration;
+
+use bringup_facts::Facts;
+use bringup_plan::Plan;
+use bringup_progress::{
+    Adopted, Course, Effect, Failure, FailureKind, Happening, Order, Range, Surroundings,
+};
+
+use crate::actions::{self, Doing, Stopped};
+use crate::ended::Ended;
+use crate::journal::{Journal, JournalTrouble, Opened};
+use crate::knowledge::Knowledge;
+use crate::machine::Machine;
+use crate::results;
+use crate::teller::Teller;
+
+/// How a run is asked for.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) range: Range,
+    pub(crate) again: bool,
+    /// Facts that are given, instead of what the platform says.
+    pub(crate) given: Option<Facts>,
+}
+
+/// Why a run could not go on at all.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum UpFault {
+    #[error(transparent)]
+    Journal(#[from] JournalTrouble),
+    #[error("cannot write a result: {0}")]
+    Result(#[from] bringup_disk::FileFault),
+    #[error("this is a fault of the agent: {0}")]
+    Course(#[from] bringup_progress::Refusal),
+    #[error("`{step}` must be done before `{phase}`: run `bringup-node up` from the beginning")]
+    TooEarly { step: String, phase: String },
+}
+
+/// Follows a plan.
+pub(crate) fn follow(
+    machine: &Machine,
+    plan: &Plan,
+    asked: &Asked,
+    identity: &str,
+) -> Result<Ended, UpFault> {
+    let teller = Teller::new();
+    let Opened { journal, state, damage } = Journal::open(machine.files())?;
+    if let Some(damage) = damage {
+        Teller::note(&damage.to_string());
+    }
+    let own = state.identity() == Some(identity);
+    let remembered = if own { actions::identify::remembered(&state, plan) } else { None };
+    let knowledge = Knowledge::new(plan, asked.given.clone().or(remembered.clone()).unwrap_or_default());
+    let course = Course::new(plan, asked.range, state, identity, &Machine::boot());
+    if let (Some(step), Some(phase)) = (course.missing_before(), asked.range.from) {
+        return Err(UpFault::TooEarly { step: step.to_owned(), phase: phase.to_string() });
+    }
+    let mut run = Run { machine, plan, asked, knowledge, remembered, teller, journal, course };
+    run.through()
+}
+
+struct Run<'p> {
+    machine: &'p Machine,
+    plan: &'p Plan,
+    asked: &'p Asked,
+    knowledge: Knowledge<'p>,
+    remembered: Option<Facts>,
+    teller: Teller,
+    journal: Journal<'p>,
+    course: Course<'p>,
+}
+
+/// What an effect leads to.
+enum Led {
+    /// The next effect.
+    On,
+    /// Something that the course must hear.
+    Heard(Happening),
+    /// The end.
+    End(Ended),
+}
+
+impl Run<'_> {
+    fn through(&mut self) -> Result<Ended, UpFault> {
+        let mut happening = Happening::Begun { again: self.asked.again };
+        loop {
+            let around = Surroundings {
+                at_ms: Machine::now_ms(),
+                up_ms: Machine::up_ms(),
+                random: Machine::random(),
+                known: &self.knowledge,
+            };
+            let effects = self.course.advance(happening, &around)?;
+            let mut next = None;
+            for effect in effects {
+                match self.carry_out(effect)? {
+                    Led::On => {}
+                    Led::Heard(heard) => next = Some(heard),
+                    Led::End(ended) => {
+                        self.journal.flush()?;
+                        return Ok(ended);
+                    }
+                }
+            }
+            // A course that asks for nothing that takes time has ended, or is at fault; it is not asked again.
+            let Some(heard) = next else { return Ok(Ended::NotYet) };
+            happening = heard;
+        }
+    }
+
+    fn carry_out(&mut self, effect: Effect) -> Result<Led, UpFault> {
+        let files = self.machine.files();
+        Ok(match effect {
+            Effect::Record { record, sync } => {
+                self.record(&record, sync)?;
+                Led::On
+            }
+            Effect::Tell(event) => {
+                self.teller.event(&event);
+                Led::On
+            }
+            Effect::Publish(status) => {
+                // A status that cannot be shown must not stop the work: the journal has the truth.
+                if let Err(fault) = results::status(&files, &status) {
+                    Teller::note(&fault.to_string());
+                }
+                self.teller.status(&status);
+                Led::On
+            }
+            Effect::Do(order) => {
+                self.journal.flush()?;
+                Led::Heard(self.perform(&order))
+            }
+            Effect::Adopt(order) => Led::Heard(Happening::Adopted(self.adopt(&order))),
+            Effect::Retire(made) => Led::Heard(match actions::retire::remove(self.machine, &made) {
+                Ok(success) => Happening::Succeeded(success),
+                Err(failure) => Happening::Failed(failure),
+            }),
+            Effect::Wait { ms } => {
+                self.journal.flush()?;
+                std::thread::sleep(Duration::from_millis(ms));
+                Led::Heard(Happening::TimePassed)
+            }
+            Effect::Reboot => {
+                self.journal.flush()?;
+                match actions::reboot::now(self.machine) {
+                    Ok(()) => Led::End(Ended::NotYet),
+                    Err(failure) => Led::Heard(Happening::Failed(failure)),
+                }
+            }
+            Effect::GiveUp { failed, known } => {
+                if !known {
+                    results::failed(&files, &failed)?;
+                    actions::signal::failure(self.machine, self.plan, &self.knowledge, &failed);
+                }
+                Led::End(Ended::No)
+            }
+            Effect::Done(done) => {
+                if self.asked.range.until.is_none() {
+                    results::done(&files, &done)?;
+                }
+                Led::End(Ended::Well)
+            }
+        })
+    }
+
+    /// A journal that cannot be written (a full disk) is waited for: going on without it would be doing things unknown
+    /// to it.
+    fn record(&mut self, record: &bringup_progress::Record, sync: bool) -> Result<(), UpFault> {
+        let mut wait = Duration::from_millis(500);
+        let mut result = self.journal.add(record, sync);
+        while let Err(JournalTrouble::File(fault)) = &result
+            && fault.is_for_the_operator()
+        {
+            Teller::note(&format!("{fault}: waiting until it can be written"));
+            std::thread::sleep(wait);
+            wait = (wait * 2).min(Duration::from_secs(30));
+            result = self.journal.flush();
+        }
+        Ok(result?)
+    }
+
+    fn perform(&self, order: &Order) -> Happening {
+        let Some(step) = self.plan.steps.get(order.index) else {
+            return Happening::Failed(Failure::new(FailureKind::Permanent, "the plan has no such step", ""));
+        };
+        let doing = Doing {
+            machine: self.machine,
+            plan: self.plan,
+            step,
+            order,
+            knowledge: &self.knowledge,
+            remembered: self.remembered.as_ref(),
+            given: self.asked.given.as_ref(),
+            teller: &self.teller,
+        };
+        match actions::perform(&doing) {
+            Ok(success) => Happening::Succeeded(success),
+            Err(Stopped::Failed(failure)) => Happening::Failed(failure),
+            Err(Stopped::TimedOut { tail }) => Happening::TimedOut { tail },
+            Err(Stopped::Reboot { why }) => Happening::RebootAsked { why },
+        }
+    }
+
+    fn adopt(&self, order: &Order) -> Adopted {
+        match self.plan.steps.get(order.index) {
+            Some(step) => actions::run::adopt(self.machine, step, order),
+            None => Adopted::Nothing,
+        }
+    }
+}
+
+/// The identity that the journal is bound to.
+pub(crate) fn identity(machine: &Machine) -> bringup_facts::identity::Identity {
+    let files = machine.files();
+    let read = |path: &str| {
+        let bytes = files.read(Path::new(path)).ok().flatten().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).trim().to_owned()
+    };
+    let firmware = |name: &str| {
+        if machine.is_itself() {
+            std::fs::read_to_string(Path::new("/sys/class/dmi/id").join(name))
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        } else {
+            String::new()
+        }
+    };
+    bringup_facts::identity::identify(&bringup_facts::identity::Firmware {
+        vendor: firmware("sys_vendor"),
+        product: firmware("product_name"),
+        uuid: firmware("product_uuid"),
+        asset_tag: firmware("board_asset_tag"),
+        machine_id: read("/etc/machine-id"),
+    })
+}

@@ -1,0 +1,29 @@
+//! HTTP.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// How long a health endpoint may take to answer.
+const HEALTH: Duration = Duration::from_secs(2);
+
+/// Asks a health endpoint of this machine: well, or what is wrong.
+pub(crate) fn health(url: &str) -> Result<(), String> {
+    let rest = url.strip_prefix("http://").ok_or("its health endpoint is not HTTP")?;
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let asked = || -> std::io::Result<String> {
+        let mut stream = TcpStream::connect(host)?;
+        stream.set_read_timeout(Some(HEALTH))?;
+        stream.set_write_timeout(Some(HEALTH))?;
+        write!(stream, "GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
+        let mut head = [0; 64];
+        let count = stream.read(&mut head)?;
+        Ok(String::from_utf8_lossy(head.get(..count).unwrap_or_default()).into_owned())
+    };
+    let answer = asked().map_err(|fault| format!("its health endpoint does not answer: {fault}"))?;
+    match answer.split_whitespace().nth(1) {
+        Some("200") => Ok(()),
+        Some(status) => Err(format!("its health endpoint says {status}")),
+        None => Err("its health endpoint does not speak HTTP".to_owned()),
+    }
+}
