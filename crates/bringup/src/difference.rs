@@ -9,6 +9,7 @@ use similar::{Algorithm, ChangeTag, TextDiff, capture_diff_slices};
 
 use crate::node_state::{NodeState, StepState};
 use crate::terminal::Paint;
+use crate::user_data::PartState;
 
 /// Everything that differs between two states.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -25,6 +26,9 @@ pub(crate) struct Difference {
     /// Steps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) steps: Vec<Change>,
+    /// The operator's own parts of user-data.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) parts: Vec<Change>,
     /// Templates, without the user-data in them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) templates: Vec<Change>,
@@ -83,6 +87,10 @@ impl Difference {
             ),
             units: changes(&old.units, &new.units, |unit| unit.state.clone(), |unit| Some(&unit.text)),
             steps: step_changes(&old.steps, &new.steps),
+            parts: match (&old.parts, &new.parts) {
+                (Some(old), Some(new)) => part_changes(old, new),
+                _ => Vec::new(),
+            },
             templates: match (&old.templates, &new.templates) {
                 (Some(old), Some(new)) => changes(old, new, |_| String::new(), |text| Some(text)),
                 _ => Vec::new(),
@@ -92,7 +100,7 @@ impl Difference {
 
     /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
-        [&self.values, &self.files, &self.units, &self.steps, &self.templates]
+        [&self.values, &self.files, &self.units, &self.steps, &self.parts, &self.templates]
             .iter()
             .all(|changes| changes.is_empty())
     }
@@ -105,6 +113,7 @@ impl Difference {
             ("steps", &self.steps),
             ("units", &self.units),
             ("files", &self.files),
+            ("your parts", &self.parts),
             ("launched by", &self.templates),
         ] {
             if changes.is_empty() {
@@ -153,6 +162,34 @@ fn changes<T: PartialEq>(
             change.diff = Some(unified(before, after));
         }
         found.push(change);
+    }
+    found
+}
+
+/// Parts that came, went, changed or are in another order. Of several of one name each is told.
+fn part_changes(old: &[PartState], new: &[PartState]) -> Vec<Change> {
+    let by_name = |parts: &[PartState]| -> Vec<(String, PartState)> {
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        let numbered = parts.iter().map(|part| {
+            let count = seen.entry(&part.name).or_default();
+            *count += 1;
+            let name = if *count == 1 { part.name.clone() } else { format!("{} ({count})", part.name) };
+            (name, part.clone())
+        });
+        numbered.collect()
+    };
+    let (before, after) = (by_name(old), by_name(new));
+    let map = |parts: &[(String, PartState)]| parts.iter().cloned().collect::<BTreeMap<_, _>>();
+    let (old, new) = (map(&before), map(&after));
+    let mut found = changes(&old, &new, |part| part.kind.clone(), |part| Some(&part.text));
+    let order = |parts: &[(String, PartState)]| -> Vec<String> {
+        let in_both = parts.iter().map(|(name, _)| name);
+        in_both.filter(|name| old.contains_key(*name) && new.contains_key(*name)).cloned().collect()
+    };
+    let (before, after) = (order(&before), order(&after));
+    if before != after {
+        let (from, to) = (before.join(", "), after.join(", "));
+        found.push(Change::new("order of the parts", Kind::Moved, Some(from), Some(to)));
     }
     found
 }
@@ -294,6 +331,7 @@ fn write_change(text: &mut String, change: &Change, paint: Paint) {
 mod tests {
     use super::{Difference, Kind};
     use crate::node_state::{FileState, NodeState, StepState};
+    use crate::user_data::PartState;
 
     fn steps(names: &[&str]) -> NodeState {
         let step =
@@ -330,6 +368,30 @@ mod tests {
         let block = |secret: &str| state(&format!("token: |\n  {secret}\n"));
         let diff = Difference::between(&block("old"), &block("new")).files[0].diff.clone().unwrap();
         assert!(diff.contains('-') && !diff.contains("old") && !diff.contains("new"), "{diff}");
+    }
+
+    #[test]
+    fn parts_are_compared_by_name_type_content_and_order() {
+        let state = |parts: &[(&str, &str)]| {
+            let part = |(name, text): &(&str, &str)| PartState {
+                name: (*name).to_owned(),
+                kind: "text/x-shellscript".to_owned(),
+                text: (*text).to_owned(),
+            };
+            NodeState { parts: Some(parts.iter().map(part).collect()), ..NodeState::default() }
+        };
+        let told = |old: &[(&str, &str)], new: &[(&str, &str)]| -> Vec<(String, Kind)> {
+            let difference = Difference::between(&state(old), &state(new));
+            difference.parts.into_iter().map(|change| (change.name, change.kind)).collect()
+        };
+        let both = [("a", "1"), ("b", "2")];
+        assert_eq!(told(&both, &[("a", "1")]), [("b".to_owned(), Kind::Removed)]);
+        assert_eq!(told(&both, &[("a", "1"), ("b", "3")]), [("b".to_owned(), Kind::Changed)]);
+        assert_eq!(told(&both, &[("b", "2"), ("a", "1")]), [("order of the parts".to_owned(), Kind::Moved)]);
+        assert_eq!(told(&[("a", "1")], &[("a", "1"), ("a", "9")]), [("a (2)".to_owned(), Kind::Added)]);
+        assert_eq!(told(&both, &both), []);
+        let unknown = NodeState::default();
+        assert!(Difference::between(&state(&both), &unknown).is_empty());
     }
 
     #[test]

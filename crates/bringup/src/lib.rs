@@ -21,6 +21,7 @@ mod report;
 mod summary;
 mod terminal;
 mod usage;
+mod user_data;
 mod view;
 
 use std::ffi::OsString;

@@ -7,6 +7,8 @@ use bringup_carry::Inspection;
 use bringup_plan::{Action, Content, InstallSource, Plan, PodLimit, Step, Unit, sha256_hex};
 use bringup_spec::SecretSource;
 
+use crate::user_data::{PartState, holder, own_parts, settings_of};
+
 /// What a node becomes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct NodeState {
@@ -18,6 +20,8 @@ pub(crate) struct NodeState {
     pub(crate) units: BTreeMap<String, UnitState>,
     /// What is done, in order.
     pub(crate) steps: Vec<StepState>,
+    /// The operator's own parts of user-data, in order. Nothing if the input does not tell.
+    pub(crate) parts: Option<Vec<PartState>>,
     /// How the machine is launched: templates by name, without the user-data, which the rest is about. Nothing if the input
     /// does not tell.
     pub(crate) templates: Option<BTreeMap<String, String>>,
@@ -109,19 +113,35 @@ impl From<&Inspection> for NodeState {
             let what = step.script.clone().unwrap_or_else(|| step.run.clone());
             state.steps.push(StepState { name, when: step.stage.to_owned(), what });
         }
+        state.parts = Some(settings_of(inspection));
         state
     }
 }
 
 impl NodeState {
-    /// The same state, with the templates among these files.
+    /// The same state, with what the carriers among these files hold beside the plan: the operator's own parts, and
+    /// templates.
     #[must_use]
-    pub(crate) fn with_templates<'a>(mut self, files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Self {
-        let templates = files.into_iter().filter(|(name, _)| name.starts_with("template."));
-        let texts = templates
-            .map(|(name, bytes)| (name.to_owned(), without_user_data(&String::from_utf8_lossy(bytes))));
-        self.templates = Some(texts.collect());
-        self
+    pub(crate) fn with_carriers<'a>(self, files: impl Iterator<Item = (&'a str, &'a [u8])> + Clone) -> Self {
+        let parts = holder(files.clone()).and_then(|(name, bytes)| own_parts(name, bytes));
+        let templates = files.filter(|(name, _)| name.starts_with("template."));
+        let texts =
+            templates.map(|(name, bytes)| (name.to_owned(), launch_text(&String::from_utf8_lossy(bytes)).1));
+        Self { templates: Some(texts.collect()), ..self }.with_parts(Some(parts.unwrap_or_default()))
+    }
+
+    /// The same state, with the operator's own parts.
+    #[must_use]
+    pub(crate) fn with_parts(self, parts: Option<Vec<PartState>>) -> Self {
+        Self { parts, ..self }
+    }
+
+    /// The same state, launched by this template.
+    #[must_use]
+    pub(crate) fn with_template(self, template: &str) -> Self {
+        let (name, text) = launch_text(template);
+        let templates = BTreeMap::from([(name.to_owned(), text)]);
+        Self { templates: Some(templates), ..self }
     }
 
     fn add_unit(&mut self, unit: &Unit) {
@@ -168,6 +188,15 @@ impl NodeState {
             _ => return,
         };
         self.files.insert(path, state);
+    }
+}
+
+/// A template as it is compared: what a build would call it, and its text without user-data.
+fn launch_text(template: &str) -> (&'static str, String) {
+    match serde_json::from_str::<serde_json::Value>(template) {
+        // However it was written: one line is nothing that could be compared.
+        Ok(value) => ("template.json", without_user_data(&format!("{value:#}\n"))),
+        Err(_) => ("template.yaml", without_user_data(template)),
     }
 }
 

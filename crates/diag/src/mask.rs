@@ -19,6 +19,9 @@ const SECRET_ENDINGS: [&str; 13] = [
     "keydata",
 ];
 
+/// A key that only sounds like one: whether the metadata service wants a token.
+const HARMLESS: &str = "httptokens";
+
 /// Keys of a reference to a secret: what follows them says where it is, not what it is.
 const REFERENCES: [&str; 5] = ["file", "environment", "s3", "ssmParameter", "secretsManager"];
 
@@ -39,7 +42,8 @@ pub fn is_secret_key(key: &str) -> bool {
         let mut letters = letters();
         ending.bytes().rev().all(|expected| letters.next() == Some(expected))
     };
-    SECRET_ENDINGS.iter().any(|ending| ends_with(ending)) || letters().eq("authorization".bytes().rev())
+    (SECRET_ENDINGS.iter().any(|ending| ends_with(ending)) && !letters().eq(HARMLESS.bytes().rev()))
+        || letters().eq("authorization".bytes().rev())
 }
 
 /// The line with each character of a secret value replaced, so that columns still fit.
@@ -362,6 +366,8 @@ mod tests {
             "  name: gpu # not a token",
             "  tokenFile: /run/token",
             "  tokensRequired: maybe",
+            "  HttpTokens: required",
+            "  httpTokens: optional",
             "  imageCredentialProvider: {}",
             "  secretsManager: prod/x",
             "  token: {file: /run/token}",

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use bringup_cloudinit::Layer;
 use bringup_plan::Plan;
 use serde_json::{Value, json};
 
@@ -13,7 +14,11 @@ use crate::difference::Difference;
 use crate::node_state::NodeState;
 use crate::outcome::{Stop, Verdict, failure};
 use crate::project::{Project, is_document};
+use crate::user_data::own_parts_of;
 use crate::{Terminal, files};
+
+/// Inputs that are templates, plain or in an answer of the service.
+const TEMPLATES: [Layer; 2] = [Layer::CloudFormation, Layer::AwsJson];
 
 /// States of nodes by `CLUSTER/GROUP`; a carrier of somebody else has the one name `""`.
 type Side = BTreeMap<String, NodeState>;
@@ -111,13 +116,15 @@ fn directory_side(path: &Path) -> Result<Side, Stop> {
     let mut side = Side::new();
     for (name, plan) in plans_in(path)? {
         let folder = path.join(&name);
-        let mut templates = Vec::new();
-        for file in files::listing(&folder)?.into_iter().filter(|file| file.starts_with("template.")) {
-            let bytes = files::input(&folder.join(&file))?;
-            templates.push((file, bytes));
+        let mut carriers = Vec::new();
+        for file in files::listing(&folder)? {
+            if !file.starts_with('.') && file != "plan.json" {
+                let bytes = files::input(&folder.join(&file))?;
+                carriers.push((file, bytes));
+            }
         }
-        let templates = templates.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
-        side.insert(name, NodeState::from(&plan).with_templates(templates));
+        let carriers = carriers.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+        side.insert(name, NodeState::from(&plan).with_carriers(carriers));
     }
     Ok(side)
 }
@@ -137,7 +144,7 @@ fn document_side(
         findings.append(built.findings);
         if let Some(view) = built.view {
             let files = built.files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
-            side.insert(view.title(), NodeState::from(&view.plan).with_templates(files));
+            side.insert(view.title(), NodeState::from(&view.plan).with_carriers(files));
         }
     }
     if render::verdict(&findings) == Verdict::Wrong {
@@ -160,9 +167,22 @@ fn carrier_side(path: &Path, bytes: &[u8]) -> Result<Option<Side>, Stop> {
     }
     let whole = std::slice::from_ref(&inspection);
     let inner = if inspection.parts.is_empty() { whole } else { &inspection.parts };
-    let sides = inner.iter().map(|inspection| match &inspection.plan {
-        Some(plan) => (format!("{}/{}", plan.cluster, plan.group), NodeState::from(plan)),
-        None => (inspection.name.clone(), NodeState::from(inspection)),
+    let states = inner.iter().map(|inner| match &inner.plan {
+        Some(plan) => (
+            format!("{}/{}", plan.cluster, plan.group),
+            NodeState::from(plan).with_parts(own_parts_of(inner)),
+        ),
+        None => (inner.name.clone(), NodeState::from(inner)),
     });
-    Ok(Some(sides.collect()))
+    let mut side: Side = states.collect();
+    let is_template = inner.iter().all(|inner| inner.layers.iter().any(|layer| TEMPLATES.contains(layer)));
+    let template = inspection.sources.iter().find(|(source, _)| is_template && *source == name);
+    if let Some((_, template)) = template {
+        match side.len() {
+            1 => side = side.into_iter().map(|(name, state)| (name, state.with_template(template))).collect(),
+            // It launches them all, and is told once.
+            _ => drop(side.insert("template".to_owned(), NodeState::default().with_template(template))),
+        }
+    }
+    Ok(Some(side))
 }

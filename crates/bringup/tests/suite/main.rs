@@ -4,6 +4,7 @@
 
 mod behaviour;
 mod determinism;
+mod differences;
 mod edges;
 mod golden;
 mod mistakes;
