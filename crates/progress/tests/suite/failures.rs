@@ -1,6 +1,6 @@
 //! Retry, pause, continue, give up.
 
-use bringup_progress::{Entry, FailureKind, Outcome, Standing, StepProgress};
+use bringup_progress::{Entry, FailureKind, Standing, StepProgress};
 use serde_json::json;
 
 use crate::machine::{Answer, End, Machine};
@@ -153,20 +153,4 @@ fn a_paused_agent_that_is_killed_pauses_again_at_the_first_failure() {
     machine.events.clear();
     assert!(matches!(machine.up(&hook(2, "pause")), End::Stuck(_)));
     assert_eq!(machine.words("hook"), ["adopted", "started", "failed", "paused"]);
-}
-
-#[test]
-fn a_reason_is_cut_for_the_journal() {
-    let record = |machine: &Machine| {
-        machine.records().into_iter().find_map(|record| match record.entry {
-            Entry::Step(work) => match work.outcome {
-                Outcome::Failed { why, .. } => Some(why),
-                _ => None,
-            },
-            _ => None,
-        })
-    };
-    let mut machine = Machine::answering("hook", &[TRANSIENT]);
-    assert!(matches!(machine.up(&hook(2, "pause")), End::Done(_)));
-    assert_eq!(record(&machine).as_deref(), Some("no luck"));
 }

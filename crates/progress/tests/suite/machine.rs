@@ -36,6 +36,8 @@ pub(crate) struct Machine {
     pub(crate) synced: usize,
     /// How often each program ran to its end, or each unit was started or restarted.
     pub(crate) ran: BTreeMap<String, u32>,
+    /// How often each step was recorded as succeeded, whether or not the record survived.
+    pub(crate) successes: BTreeMap<String, u32>,
     pub(crate) restarted: BTreeMap<String, u32>,
     /// Programs that succeeded and of which nobody has taken the result.
     pub(crate) results: BTreeSet<(String, String)>,
@@ -175,6 +177,7 @@ impl Machine {
                         if let Entry::Step(Work { step, digest, outcome: Outcome::Succeeded(_), .. }) =
                             record.entry
                         {
+                            *self.successes.entry(step.clone()).or_default() += 1;
                             self.results.remove(&(step, digest));
                         }
                         if sync {

@@ -220,3 +220,25 @@ fn what_is_done_is_recorded_before_and_after() {
         ["record succeeded", "tell finished", "tell arrived", "publish done", "done"]
     );
 }
+
+#[test]
+fn a_long_reason_is_cut_for_the_journal_and_whole_in_the_status() {
+    let plan = plan(&[run("hook", "pre-install", 1, "pause")]);
+    let facts = Facts(&plan);
+    let around = Surroundings { at_ms: 1, up_ms: 1, random: 1, known: &facts };
+    let mut course = Course::new(&plan, Range::default(), State::default(), "one", "b");
+    course.advance(Happening::Begun { again: false }, &around).unwrap();
+    // Three bytes each: 2048 falls into one of them.
+    let why = "…".repeat(1000);
+    let failed = Happening::Failed(Failure::new(FailureKind::Operator, why.clone(), ""));
+    let effects = course.advance(failed, &around).unwrap();
+    let reason = effects.iter().find_map(|effect| match effect {
+        Effect::Record { record: Record { entry: Entry::Step(work), .. }, .. } => match &work.outcome {
+            Outcome::Failed { why, .. } => Some(why.clone()),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert_eq!(reason, Some("…".repeat(682)));
+    assert_eq!(course.status(&around).why, why);
+}
