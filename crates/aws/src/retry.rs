@@ -14,7 +14,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// For the metadata service: it is on the same machine's bus, as it were, but has a limit of requests.
+    /// For the metadata service: near, quick, and with a limit of requests.
     pub const METADATA: Self = Self { base_ms: 100, factor: 2, cap_ms: 5_000, deadline_ms: Some(120_000) };
 
     /// For the services of AWS.

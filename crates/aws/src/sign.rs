@@ -220,8 +220,13 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Everything but letters, digits and `-._~` by its bytes.
-pub(crate) fn encoded(text: &str) -> String {
+fn encoded(text: &str) -> String {
     encoded_but(text, "")
+}
+
+/// One segment of a path that is not signed: what may stand there as it is does, since not every server decodes.
+pub(crate) fn encoded_segment(text: &str) -> String {
+    encoded_but(text, "!$&'()*+,;=:@")
 }
 
 fn encoded_path(text: &str) -> String {

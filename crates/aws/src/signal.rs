@@ -40,8 +40,8 @@ pub struct StackSignal<'a> {
 }
 
 impl StackSignal<'_> {
-    /// As `cfn-signal` does it when it has no credentials: the instance shows its identity document, and signature that
-    /// the metadata service gives with it. That needs no role, only that the resource created the instance.
+    /// As `cfn-signal` does it when it has no credentials: the instance shows its identity document and the signature
+    /// that the metadata service gives with it. That needs no role, only that the instance belongs to the stack.
     /// `document` and `signature` are the service's answers as they came.
     pub fn with_identity(&self, document: &str, signature: &str) -> Request {
         let document = STANDARD.encode(document.trim_end());

@@ -62,14 +62,14 @@ fn questions_have_their_places() {
         (url(metadata::mac().request(base, &token)), "meta-data/mac"),
         (
             url(metadata::vpc_ipv4_cidrs("02:29:96:8f:6a:2d").request(base, &token)),
-            "meta-data/network/interfaces/macs/02%3A29%3A96%3A8f%3A6a%3A2d/vpc-ipv4-cidr-blocks",
+            "meta-data/network/interfaces/macs/02:29:96:8f:6a:2d/vpc-ipv4-cidr-blocks",
         ),
         (url(metadata::tag_names().request(base, &token)), "meta-data/tags/instance"),
         (url(metadata::tag("a/../b?").request(base, &token)), "meta-data/tags/instance/a%2F..%2Fb%3F"),
         (url(metadata::role_name().request(base, &token)), "meta-data/iam/security-credentials/"),
         (
             url(metadata::role_credentials("nodes@x").request(base, &token)),
-            "meta-data/iam/security-credentials/nodes%40x",
+            "meta-data/iam/security-credentials/nodes@x",
         ),
     ] {
         assert_eq!(found, format!("{}/latest/{path}", metadata::ADDRESS_IPV6));

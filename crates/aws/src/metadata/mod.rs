@@ -11,7 +11,7 @@ pub use facts::IdentityDocument;
 
 use answers::Unfit;
 
-use crate::sign::encoded;
+use crate::sign::encoded_segment;
 use crate::{Credentials, Method, Request, Response, Secret};
 
 /// Where the service is, by IPv4.
@@ -166,13 +166,13 @@ pub fn mac() -> Question<String> {
 
 /// The IPv4 blocks of the network that the interface with this hardware address is in.
 pub fn vpc_ipv4_cidrs(mac: &str) -> Question<Vec<String>> {
-    let path = format!("meta-data/network/interfaces/macs/{}/vpc-ipv4-cidr-blocks", encoded(mac));
+    let path = format!("meta-data/network/interfaces/macs/{}/vpc-ipv4-cidr-blocks", encoded_segment(mac));
     Question::new("the network's IPv4 blocks", path, facts::ipv4_cidrs)
 }
 
 /// The IPv6 blocks of that network, where it has any.
 pub fn vpc_ipv6_cidrs(mac: &str) -> Question<Vec<String>> {
-    let path = format!("meta-data/network/interfaces/macs/{}/vpc-ipv6-cidr-blocks", encoded(mac));
+    let path = format!("meta-data/network/interfaces/macs/{}/vpc-ipv6-cidr-blocks", encoded_segment(mac));
     Question::new("the network's IPv6 blocks", path, facts::ipv6_cidrs).or_absent()
 }
 
@@ -183,7 +183,8 @@ pub fn tag_names() -> Question<Vec<String>> {
 
 /// The value of a tag. Absent, too, unless the instance shows its tags.
 pub fn tag(name: &str) -> Question<String> {
-    Question::new("a tag", format!("meta-data/tags/instance/{}", encoded(name)), facts::tag).or_absent()
+    Question::new("a tag", format!("meta-data/tags/instance/{}", encoded_segment(name)), facts::tag)
+        .or_absent()
 }
 
 /// The name of the instance's role. Absent if it has none, and for some seconds after it was given one.
@@ -193,6 +194,6 @@ pub fn role_name() -> Question<String> {
 
 /// The credentials of this role.
 pub fn role_credentials(role: &str) -> Question<Credentials> {
-    let path = format!("meta-data/iam/security-credentials/{}", encoded(role));
+    let path = format!("meta-data/iam/security-credentials/{}", encoded_segment(role));
     Question::new("the role's credentials", path, facts::role_credentials).or_absent()
 }
