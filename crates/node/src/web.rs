@@ -7,6 +7,9 @@ use std::time::Duration;
 /// How long a health endpoint may take to answer.
 const HEALTH: Duration = Duration::from_secs(2);
 
+/// No answer of a health endpoint is longer.
+const LONGEST: u64 = 64 * 1024;
+
 /// Asks a health endpoint of this machine: well, or what is wrong.
 pub(crate) fn health(url: &str) -> Result<(), String> {
     let rest = url.strip_prefix("http://").ok_or("its health endpoint is not HTTP")?;
@@ -16,9 +19,10 @@ pub(crate) fn health(url: &str) -> Result<(), String> {
         stream.set_read_timeout(Some(HEALTH))?;
         stream.set_write_timeout(Some(HEALTH))?;
         write!(stream, "GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
-        let mut head = [0; 64];
-        let count = stream.read(&mut head)?;
-        Ok(String::from_utf8_lossy(head.get(..count).unwrap_or_default()).into_owned())
+        // All of it is read: a server that is cut off in the middle of its answer complains in its log.
+        let mut answer = Vec::new();
+        stream.take(LONGEST).read_to_end(&mut answer)?;
+        Ok(String::from_utf8_lossy(&answer).into_owned())
     };
     let answer = asked().map_err(|fault| format!("its health endpoint does not answer: {fault}"))?;
     match answer.split_whitespace().nth(1) {

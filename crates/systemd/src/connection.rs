@@ -48,7 +48,9 @@ impl Connection {
     fn authenticate(&mut self) -> Result<(), BusFault> {
         let user = rustix::process::geteuid().as_raw().to_string();
         let hex = crate::wire::hex(user.bytes());
-        self.send(format!("\0AUTH EXTERNAL {hex}\r\n").as_bytes())?;
+        // All at once, as systemd's own programs do: a manager that finds `BEGIN` and a call in one read looks at the call
+        // only when something else comes.
+        self.send(format!("\0AUTH EXTERNAL {hex}\r\nBEGIN\r\n").as_bytes())?;
         let deadline = Instant::now() + ANSWER;
         let answer = loop {
             if let Some(end) = self.buffer.windows(2).position(|pair| pair == b"\r\n") {
@@ -59,10 +61,7 @@ impl Connection {
                 return Err(BusFault::Late { member: "AUTH".to_owned(), seconds: ANSWER.as_secs() });
             }
         };
-        if !answer.starts_with("OK ") {
-            return Err(BusFault::Refused { answer });
-        }
-        self.send(b"BEGIN\r\n")
+        if answer.starts_with("OK ") { Ok(()) } else { Err(BusFault::Refused { answer }) }
     }
 
     /// Calls a method and waits for its answer.
