@@ -24,8 +24,8 @@ pub(crate) fn multipart(load: &Load<'_>, fetched: bool, findings: &mut Findings)
     message(ours.into_iter().chain(own).collect())
 }
 
-/// The same message with our part and the larger ones of the operator's compressed each: cloud-init finds out from the
-/// content what a compressed part is, so only parts that tell are.
+/// The same message with our part and the larger ones of the operator's compressed each. cloud-init finds out from the
+/// content what a compressed part is, and takes it for ASCII once it is unpacked: only parts that tell, and that are, can be.
 pub(crate) fn packed_multipart(
     load: &Load<'_>,
     fetched: bool,
@@ -36,7 +36,11 @@ pub(crate) fn packed_multipart(
     let script = pack(script.as_bytes());
     let mut parts: Vec<(&str, &str, Cow<'_, [u8]>)> = vec![(BOOTHOOK_NAME, PACKED_TYPE, Cow::Owned(script))];
     for part in load.parts {
-        let packed = if tells_its_type(part) { pack(&part.bytes) } else { part.bytes.clone() };
+        let packed = if tells_its_type(part) && part.bytes.is_ascii() {
+            pack(&part.bytes)
+        } else {
+            part.bytes.clone()
+        };
         parts.push(if packed.len() < part.bytes.len() {
             (&part.name, PACKED_TYPE, Cow::Owned(packed))
         } else {

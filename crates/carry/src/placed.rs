@@ -38,11 +38,12 @@ impl PlacedFile {
         Self { path: path.into(), mode, owner: "root:root".to_owned(), content: content.into() }
     }
 
-    /// The content, if it is text that a here-document can hold: whole lines, nothing that a shell drops.
+    /// The content, if it is text that a here-document can hold: whole lines, nothing that a shell drops, and nothing
+    /// beyond ASCII, which cloud-init changes in a part that was compressed.
     pub(crate) fn lines(&self) -> Option<&str> {
         let text = std::str::from_utf8(&self.content).ok()?;
-        let dropped = self.content.iter().any(|byte| matches!(byte, 0 | b'\r'));
-        ((text.ends_with('\n') || text.is_empty()) && !dropped).then_some(text)
+        let carried = self.content.iter().all(|byte| byte.is_ascii() && !matches!(byte, 0 | b'\r'));
+        ((text.ends_with('\n') || text.is_empty()) && carried).then_some(text)
     }
 }
 

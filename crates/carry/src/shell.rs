@@ -1,15 +1,39 @@
 //! Words and here-documents of the POSIX shell.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
-/// The text as one word of a command: quoted only where the shell would see something in it.
+/// What prints letters beyond ASCII, up to [`PRINTED_END`]; they are given as octal escapes.
+const PRINTED: &str = r#""$(printf '"#;
+const PRINTED_END: &str = r#"')""#;
+
+/// The text as one word of a command: quoted only where the shell would see something in it, and in ASCII, since
+/// cloud-init changes other letters in a part that was compressed.
 pub(crate) fn word(text: &str) -> Cow<'_, str> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%=,".contains(letter);
     if !text.is_empty() && text.chars().all(plain) && !text.starts_with('=') {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")))
+        return Cow::Borrowed(text);
     }
+    let mut word = String::new();
+    let mut rest = text;
+    while !rest.is_empty() || word.is_empty() {
+        let end = rest.find(|letter: char| !letter.is_ascii()).unwrap_or(rest.len());
+        let (quoted, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        if !quoted.is_empty() || text.is_empty() {
+            let _ = write!(word, "'{}'", quoted.replace('\'', r"'\''"));
+        }
+        let end = after.find(|letter: char| letter.is_ascii()).unwrap_or(after.len());
+        let (printed, after) = after.split_at_checked(end).unwrap_or((after, ""));
+        if !printed.is_empty() {
+            word.push_str(PRINTED);
+            for byte in printed.bytes() {
+                let _ = write!(word, "\\{byte:03o}");
+            }
+            word.push_str(PRINTED_END);
+        }
+        rest = after;
+    }
+    Cow::Owned(word)
 }
 
 /// Reads back one word that [`word`] wrote; gives what follows it, too.
@@ -17,7 +41,12 @@ pub(crate) fn read_word(text: &str) -> Option<(String, &str)> {
     let mut value = String::new();
     let mut rest = text;
     while !rest.is_empty() && !rest.starts_with([' ', '\n']) {
-        if let Some(quoted) = rest.strip_prefix('\'') {
+        if let Some(printed) = rest.strip_prefix(PRINTED) {
+            let (octal, after) = printed.split_once(PRINTED_END)?;
+            let bytes = octal.split('\\').skip(1).map(|digits| u8::from_str_radix(digits, 8));
+            value.push_str(&String::from_utf8(bytes.collect::<Result<_, _>>().ok()?).ok()?);
+            rest = after;
+        } else if let Some(quoted) = rest.strip_prefix('\'') {
             let (inside, after) = quoted.split_once('\'')?;
             value.push_str(inside);
             rest = after;
@@ -60,11 +89,12 @@ mod tests {
         assert_eq!(word("it's"), r"'it'\''s'");
         assert_eq!(word(r"dev-disk\x2d1.mount"), r"'dev-disk\x2d1.mount'");
         assert_eq!(word("~/x"), "'~/x'");
+        assert_eq!(word("/a/é'b"), r#"'/a/'"$(printf '\303\251')"''\''b'"#);
     }
 
     #[test]
     fn words_are_read_back() {
-        for text in ["plain", "a b", "", "it's", r"back\slash", "$(x)`y`\"z\""] {
+        for text in ["plain", "a b", "", "it's", r"back\slash", "$(x)`y`\"z\"", "é", "/naïve/雪x"] {
             let line = format!("{} rest", word(text));
             assert_eq!(read_word(&line), Some((text.to_owned(), " rest")));
         }

@@ -538,3 +538,62 @@ fn what_is_published_is_named_by_its_content() {
     assert_eq!(published[1].bytes, plan.to_json().into_bytes());
     assert_eq!(published[1].about, "plan demo/workers");
 }
+
+/// cloud-init hands on a part that it has unpacked as if it had come in plain ASCII: other letters make it lose the part,
+/// or change them. So they must not be in one.
+#[test]
+fn letters_beyond_ascii_arrive_in_every_form_of_every_carrier() {
+    let parts_with_letters = format!(
+        "{SIGNALS}      parts:
+        - name: greeting.yaml
+          type: text/cloud-config
+          content: |
+            #cloud-config
+            timezone: Etc/UTC # Zürich
+            write_files:
+              - path: /etc/grüße
+                content: Grüße
+        - name: greet.sh
+          type: text/x-shellscript
+          content: |
+            #!/bin/sh
+            # {}
+            echo Grüße aus Zürich >/etc/greeting
+",
+        "a long remark that compresses well; ".repeat(40)
+    );
+    for (agent, count) in [("image", 0), ("image", 2000), ("none", 0), ("none", 2000)] {
+        let extra = format!("{parts_with_letters}      agent: {agent}\n");
+        let document = sample::document("aws", "ubuntu", &extra);
+        let parts = sample::parts(&document);
+        let mut plan = sample::plan(&document);
+        plan.steps.push(sample::file("/etc/naïve/motd", "Grüße, 雪, 🚀\n"));
+        plan.steps.push(sample::file("/etc/lines", &lines(count)));
+        let load = sample::load(&document, &plan, &parts);
+        for carrier in [Carrier::CloudInit, Carrier::Multipart, Carrier::CloudFormation] {
+            let rendered = load.render(carrier);
+            let inspection = bringup_carry::inspect("user-data", &rendered.bytes);
+            let lost: Vec<_> = inspection
+                .all_findings()
+                .iter()
+                .filter(|finding| finding.code.name == "part/not-ascii")
+                .map(|finding| finding.message.clone())
+                .collect();
+            assert_eq!(lost, [""; 0], "{carrier}, agent {agent}, {count} lines");
+            let content = |path: &str| {
+                let file = inspection.files.iter().find(|file| file.path == path);
+                file.and_then(|file| file.content.clone()).map(|content| text(&content))
+            };
+            assert_eq!(content("/etc/grüße").as_deref(), Some("Grüße"), "{carrier}");
+            if agent == "image" {
+                assert_eq!(inspection.plan.as_ref(), Some(&plan), "{carrier}");
+                assert!(load.plan_json().is_ascii());
+            } else {
+                assert_eq!(content("/etc/naïve/motd").as_deref(), Some("Grüße, 雪, 🚀\n"), "{carrier}");
+            }
+            let script = inspection.steps.iter().find(|step| step.run.ends_with("greet.sh"));
+            let script = script.and_then(|step| step.script.as_deref()).unwrap_or_default();
+            assert!(script.contains("echo Grüße aus Zürich"), "{carrier}: {script}");
+        }
+    }
+}

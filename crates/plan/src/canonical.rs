@@ -35,9 +35,10 @@ impl std::fmt::Display for PlanFault {
 impl std::error::Error for PlanFault {}
 
 impl Plan {
-    /// The canonical form: JSON without white space, keys sorted at every level, LF at the end.
+    /// The canonical form: JSON without white space, keys sorted at every level, LF at the end. It is ASCII, so that it
+    /// survives every carrier as it is: cloud-init changes other letters in a part that was compressed.
     pub fn to_json(&self) -> String {
-        let mut text = json::sorted(self).unwrap_or_default();
+        let mut text = ascii_json(json::sorted(self).unwrap_or_default());
         text.push('\n');
         text
     }
@@ -62,9 +63,28 @@ impl Plan {
     }
 }
 
-/// The canonical form of any part of a plan: JSON without white space, keys sorted at every level.
+/// The canonical form of any part of a plan: ASCII JSON without white space, keys sorted at every level.
 pub fn canonical_json<T: serde::Serialize>(value: &T) -> String {
-    json::sorted(value).unwrap_or_default()
+    ascii_json(json::sorted(value).unwrap_or_default())
+}
+
+/// The same JSON with letters beyond ASCII, which stand in strings only, as escapes.
+pub fn ascii_json(text: String) -> String {
+    use std::fmt::Write as _;
+    if text.is_ascii() {
+        return text;
+    }
+    let mut escaped = String::with_capacity(text.len().saturating_mul(2));
+    for letter in text.chars() {
+        if letter.is_ascii() {
+            escaped.push(letter);
+        } else {
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        }
+    }
+    escaped
 }
 
 /// SHA-256 in lower-case hex.

@@ -42,7 +42,7 @@ mod trust;
 mod units;
 mod versions;
 
-pub use canonical::{PlanFault, canonical_json, sha256_hex};
+pub use canonical::{PlanFault, ascii_json, canonical_json, sha256_hex};
 pub use checks::check_document;
 pub use compile::{compile, local_sources};
 pub use compiled::{Compiled, LocalEntry, LocalFile, LocalFiles, Origin, Provenance};

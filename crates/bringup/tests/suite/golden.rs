@@ -37,6 +37,42 @@ fn every_case_gives_its_files_and_findings() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// What `inspect` has to say of other people's user-data holds for ours: nothing in it is lost or changed on the way.
+#[test]
+fn our_own_carriers_pass_our_own_lints() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let examples = std::fs::read_dir(examples).expect("the examples").map(|entry| entry.expect("one").path());
+    let folders = cases("golden").into_iter().chain(examples.filter(|path| path.is_dir()));
+    let mut faults = Vec::new();
+    let mut count = 0;
+    for folder in folders {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let target = scratch.path().join("out");
+        let built = run(&folder, &["build", "cluster.yaml", "-o", &target.to_string_lossy()]);
+        let told = error(&built);
+        for name in tree(&target).into_keys() {
+            let file = name.rsplit('/').next().unwrap_or_default();
+            if matches!(file, "plan.json" | "report.html" | ".bringup-build.json") {
+                continue;
+            }
+            let path = target.join(&name);
+            let output = run(&folder, &["inspect", &path.to_string_lossy(), "--output", "json"]);
+            let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+            let parts = answer["parts"].as_array().cloned().unwrap_or_else(|| vec![answer.clone()]);
+            count += parts.len();
+            for finding in parts.iter().flat_map(|part| part["findings"].as_array().into_iter().flatten()) {
+                let code = finding["code"].as_str().expect("a code");
+                // What the document's author was told of their own parts may be said again.
+                if finding["severity"] != "note" && !told.contains(code) {
+                    faults.push(format!("{}: {name}: {code}: {}", folder.display(), finding["message"]));
+                }
+            }
+        }
+    }
+    assert!(count > 20, "only {count} carriers");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 /// The files of a build in a form that people can compare: archives as listings, compressed files unpacked.
 fn readable(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     tree(folder)

@@ -151,8 +151,8 @@ fn in_ignition(text: &str, file: &str) -> Option<String> {
         .replace('}', "%7D")
         .replace('"', "%22")
         .replace("$%7BAWS::StackName%7D", STACK_NAME);
-    // JSON can write a `$` so that `Fn::Sub` does not see it.
-    let text = config.to_string().replace("${", "\\u0024{");
+    // JSON can write a `$` so that `Fn::Sub` does not see it, and letters so that they are safe in a template.
+    let text = bringup_plan::ascii_json(config.to_string()).replace("${", "\\u0024{");
     Some(text.replace(MARK, &format!("data:,{source}%0A")))
 }
 
