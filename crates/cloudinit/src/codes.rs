@@ -91,6 +91,11 @@ bringup_diag::codes! {
     NOT_SYSTEMCTL = "unit/not-systemctl";
     /// `/lib` and `/usr/lib` hold what the image ships, and differ between distributions; yours go to `/etc/systemd/system`.
     VENDOR_PATH = "unit/vendor-path";
+    /// The text is no unit file. What systemd cannot read it ignores, line by line or whole, and says so in the journal
+    /// only; Ignition refuses a config with such a unit, and the machine does not start.
+    UNIT_SYNTAX = "unit/syntax";
+    /// A setting that systemd does not know, and ignores.
+    UNKNOWN_SETTING = "unit/unknown-setting";
     /// `Requires=` and its kin start a unit together with this one, in no order, unless `After=` names it too.
     REQUIRES_WITHOUT_AFTER = "unit/requires-without-after";
     /// A oneshot has no start timeout to begin with.

@@ -27,6 +27,7 @@ pub mod patch;
 mod scan;
 mod shell;
 mod transfer;
+mod unit_syntax;
 mod units;
 
 pub use data::Datum;
@@ -39,4 +40,5 @@ pub use lint::{lint, lint_parts, lint_unit};
 pub use modules::ModuleAct;
 pub use origin::Origin;
 pub use part::Part;
+pub use unit_syntax::{UnitFault, unit_faults};
 pub use units::Unit;

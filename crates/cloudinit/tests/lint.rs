@@ -1,6 +1,6 @@
 //! Every lint with what it says and where, and the first seed's sample with all of its faults in one run.
 
-use bringup_cloudinit::{Origin, Part, decode, lint, lint_parts};
+use bringup_cloudinit::{Origin, Part, decode, lint, lint_parts, lint_unit};
 use bringup_diag::{Finding, Findings, Position, Severity};
 
 /// `line:column severity code` of each finding.
@@ -322,4 +322,34 @@ fn secrets_stay_out_of_messages() {
     let findings = lint(&decode("input", b"#cloud-config\nruncmd:\n- login token=hunter2 # x > y\n"));
     assert_eq!(findings.len(), 1);
     assert!(findings.iter().all(|finding| !finding.message.contains("hunter2")), "{findings:?}");
+}
+
+#[test]
+fn texts_of_units() {
+    let cases: &[(&str, &[&str])] = &[
+        ("[Unit]\nAfter=b.service\nRequires=b.service\n[Service]\nExecStart=/x\n", &[]),
+        ("[Service\nExecStart=/x\n", &["1:1 error unit/syntax"]),
+        ("[Unit]\nDescription=a\n[Service] # own\nExecStart=/x\n", &["3:1 error unit/syntax"]),
+        ("[Service]\nExecStart=/x\nthen do y\n", &["3:1 error unit/syntax"]),
+        ("Description=x\n[Service]\nExecStart=/x\n", &["1:1 warning unit/syntax"]),
+        ("[Service]\nExecSart=/x\n", &["2:1 warning unit/unknown-setting"]),
+        ("[Service]\nAfter=x.service\n", &["2:1 warning unit/unknown-setting"]),
+        ("[Service]\nHowever=x\nX-Own=y\n[X-Own]\nAny=thing\n", &["2:1 note unit/unknown-setting"]),
+        // A line goes on where a backslash ends it, past remarks.
+        (
+            "[Unit]\nRequires=a.service \\\n  b.service\nAfter=a.service \\\n# not this\n  b.service\n",
+            &["6:1 warning unit/syntax"],
+        ),
+        (
+            "[Unit]\nRequires=a.service \\\n  b.service\nAfter=a.service\n",
+            &["2:1 warning unit/requires-without-after"],
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(
+            shown(&lint_unit("a.service", false, text, &Origin::whole("a.service"))),
+            *expected,
+            "{text}"
+        );
+    }
 }

@@ -325,5 +325,7 @@ fn units(config: &Config, item: &Item<'_>, findings: &mut Findings) {
         let pieces = if in_quotes { line.text.lines().collect() } else { vec![line.text.as_str()] };
         pieces.into_iter().map(move |piece| (piece.to_owned(), place.clone())).collect::<Vec<_>>()
     });
-    unit_text::of(unit, drop_in, &lines.collect::<Vec<_>>(), findings);
+    let lines: Vec<_> = lines.collect();
+    unit_text::syntax(&lines, findings);
+    unit_text::of(unit, drop_in, &lines, findings);
 }

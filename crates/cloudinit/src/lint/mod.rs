@@ -7,6 +7,7 @@ mod names;
 mod scripts;
 mod shellwords;
 mod types;
+mod unit_settings;
 mod unit_text;
 
 use bringup_diag::{Findings, Span};
@@ -39,6 +40,7 @@ pub fn lint_unit(unit: &str, drop_in: bool, text: &str, origin: &Origin) -> Find
         .map(|(number, line)| (line.to_owned(), origin.place(Span::line(number, line))))
         .collect();
     let mut findings = Findings::new();
+    unit_text::syntax(&lines, &mut findings);
     unit_text::of(unit, drop_in, &lines, &mut findings);
     findings
 }
