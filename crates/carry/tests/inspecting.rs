@@ -324,3 +324,21 @@ proptest! {
         let _ = inspect("input", &bytes).to_json();
     }
 }
+
+/// The commonest template of EKS: the message in it starts within the bytes in which cloud-init looks for one.
+#[test]
+fn a_template_that_holds_a_message_is_a_template() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/tools/foreign/cloudformation");
+    for (name, layers) in [
+        ("al2023-nodegroup.yaml", ["cloudformation", "mime", "shellscript"].as_slice()),
+        ("al2023-join.json", &["cloudformation", "mime", "shellscript"]),
+        ("al2023-get-template.json", &["aws-json", "cloudformation", "mime", "shellscript"]),
+    ] {
+        let inspection = inspect(name, &std::fs::read(format!("{folder}/{name}")).unwrap());
+        let found = serde_json::to_value(&inspection.layers).unwrap();
+        assert_eq!(found, serde_json::to_value(layers).unwrap(), "{name}");
+        let steps: Vec<&str> = inspection.steps.iter().map(|step| step.run.as_str()).collect();
+        assert_eq!(steps, ["/var/lib/cloud/instance/scripts/part-002"], "{name}");
+        assert!(inspection.pieces.iter().any(|piece| piece.kind == "application/node.eks.aws"), "{name}");
+    }
+}

@@ -84,7 +84,7 @@ fn recognised(input: &str, bytes: &[u8], depth: usize) -> Option<Inspection> {
     }
     if !start.starts_with("#!")
         && !start.starts_with("#cloud-")
-        && !bringup_cloudinit::mime::is_mime(bytes)
+        && !starts_as_message(start)
         && let Some(reading) = bringup_cloudformation::read(input, text)
     {
         return Some(of_template(input, text, reading, depth));
@@ -101,6 +101,12 @@ fn recognised(input: &str, bytes: &[u8], depth: usize) -> Option<Inspection> {
         return Some(of_text(input, text, "application/node.eks.aws", None));
     }
     None
+}
+
+/// Whether the text itself is a MIME message. That one stands somewhere in it says nothing: templates hold them.
+fn starts_as_message(start: &str) -> bool {
+    let head = start.split(':').next().unwrap_or_default();
+    ["mime-version", "content-type"].iter().any(|field| head.eq_ignore_ascii_case(field))
 }
 
 fn start_of(input: &str) -> Place {
