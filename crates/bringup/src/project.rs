@@ -199,7 +199,10 @@ impl Project {
         for carrier in distinct {
             let rendered = load.render(carrier);
             over_budget |= rendered.budget.as_ref().is_some_and(|budget| !budget.fits());
-            views.push(carrier_view(&rendered));
+            // What a command asks for by name is printed itself, not told about.
+            if carriers.is_none() {
+                views.push(carrier_view(&load, &rendered));
+            }
             findings.append(rendered.findings);
             files.push((rendered.file_name, rendered.bytes));
         }
@@ -238,7 +241,7 @@ fn shown_path(root: &Path, reference: &str) -> String {
     path.display().to_string()
 }
 
-fn carrier_view(rendered: &Rendered) -> CarrierView {
+fn carrier_view(load: &Load<'_>, rendered: &Rendered) -> CarrierView {
     CarrierView {
         kind: rendered.carrier.word(),
         file: rendered.file_name.clone(),
@@ -248,7 +251,7 @@ fn carrier_view(rendered: &Rendered) -> CarrierView {
             used: budget.used,
             limit: budget.limit,
             whose: budget.platform.to_owned(),
-            parts: rendered.parts.iter().map(|part| (part.name.clone(), part.bytes)).collect(),
+            parts: load.pieces(&rendered.parts),
         }),
     }
 }

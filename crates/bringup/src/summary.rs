@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use bringup_carry::PartSize;
 use bringup_diag::Severity;
 
 use crate::terminal::Paint;
@@ -10,6 +11,8 @@ use crate::view::{BudgetView, GroupView, counted, grouped};
 /// So many groups are shown; the report has all.
 const MOST_GROUPS: usize = 20;
 const BAR_WIDTH: usize = 20;
+/// Eighty columns without the indent.
+const LINE_WIDTH: usize = 74;
 
 /// The groups, each with its carriers and their sizes.
 pub(crate) fn summary(groups: &[GroupView], paint: Paint) -> String {
@@ -39,12 +42,30 @@ pub(crate) fn summary(groups: &[GroupView], paint: Paint) -> String {
                 None => format!("{:BAR_WIDTH$}  {} bytes", "", grouped(carrier.size)),
             };
             let _ = writeln!(text, "    {:<19}  {size}", carrier.kind);
+            if let Some(budget) = carrier.budget.as_ref().filter(|budget| budget.is_tight()) {
+                let _ = writeln!(text, "      {}", paint.faint(&largest(budget)));
+            }
         }
     }
     if groups.len() > MOST_GROUPS {
         let _ = writeln!(text, "  and {} more node groups", grouped(groups.len() - MOST_GROUPS));
     }
     text
+}
+
+/// What takes the room, as far as a line reaches.
+fn largest(budget: &BudgetView) -> String {
+    let mut pieces: Vec<&PartSize> = budget.parts.iter().flat_map(PartSize::leaves).collect();
+    pieces.sort_by(|one, other| other.bytes.cmp(&one.bytes).then_with(|| one.name.cmp(&other.name)));
+    let mut line = "largest:".to_owned();
+    for (index, piece) in pieces.iter().enumerate() {
+        let next = format!("{} {} {}", if index > 0 { "," } else { "" }, piece.name, grouped(piece.bytes));
+        if index > 0 && line.chars().count() + next.chars().count() > LINE_WIDTH {
+            break;
+        }
+        line.push_str(&next);
+    }
+    line
 }
 
 fn bar(budget: &BudgetView, paint: Paint) -> String {
@@ -54,6 +75,6 @@ fn bar(budget: &BudgetView, paint: Paint) -> String {
     if budget.is_over() {
         return format!("{}  {amount}, {}", paint.error(&bar), paint.error("over"));
     }
-    let bar = if budget.percent() > 90 { paint.warning(&bar) } else { paint.good(&bar) };
+    let bar = if budget.is_tight() { paint.warning(&bar) } else { paint.good(&bar) };
     format!("{bar}  {amount}")
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bringup_carry::PartSize;
 use bringup_diag::{Findings, Severity, masked_line};
 use bringup_plan::{Action, Origin, Plan, Provenance, Step};
 use bringup_spec::{Document, NodeGroup, Phase, SignalKind, SwapPolicy};
@@ -80,7 +81,7 @@ pub(crate) struct BudgetView {
     /// Whose limit.
     pub(crate) whose: String,
     /// The pieces that it is made of.
-    pub(crate) parts: Vec<(String, usize)>,
+    pub(crate) parts: Vec<PartSize>,
 }
 
 impl BudgetView {
@@ -93,6 +94,11 @@ impl BudgetView {
     pub(crate) fn margin(&self) -> i64 {
         let signed = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
         signed(self.limit) - signed(self.used)
+    }
+
+    /// Whether it will soon not fit, or does not.
+    pub(crate) fn is_tight(&self) -> bool {
+        self.percent() > 90
     }
 
     /// How much is used, in percent, rounded up: 100 means that it fits exactly.

@@ -13,10 +13,25 @@ const LARGEST_ELSEWHERE: usize = 65_535;
 /// A piece of a carrier and its size in the carrier, before compression of the whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PartSize {
-    /// What it is: a part's name, or a path.
+    /// What it is: a part's name, a path, or a unit.
     pub name: String,
     /// Its size.
     pub bytes: usize,
+    /// What it is made of where that is known, each before it was encoded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<PartSize>,
+}
+
+impl PartSize {
+    /// A piece of which nothing more is known.
+    pub(crate) fn new(name: impl Into<String>, bytes: usize) -> Self {
+        Self { name: name.into(), bytes, inside: Vec::new() }
+    }
+
+    /// The piece itself or, of one that is made of others, those.
+    pub fn leaves(&self) -> Vec<&Self> {
+        if self.inside.is_empty() { vec![self] } else { self.inside.iter().flat_map(Self::leaves).collect() }
+    }
 }
 
 /// The size of a carrier's user-data against what the platform takes.

@@ -74,8 +74,7 @@ pub(crate) fn bundle(load: &Load<'_>, findings: &mut Findings) -> (Vec<u8>, Vec<
         "links": links.iter().map(|(path, target)| json!({"path": path, "target": target})).collect::<Vec<_>>(),
     });
     files.insert(MANIFEST_PATH.to_owned(), PlacedFile::new(MANIFEST_PATH, 0o644, format!("{manifest:#}\n")));
-    let sizes =
-        files.values().map(|file| PartSize { name: file.path.clone(), bytes: file.content.len() }).collect();
+    let sizes = files.values().map(|file| PartSize::new(&file.path, file.content.len())).collect();
     let mut members: Vec<Member> = files.into_values().map(Member::File).collect();
     members.extend(links.into_iter().map(|(path, target)| Member::Link { path, target }));
     members.sort_by(|one, other| one.path().cmp(other.path()));

@@ -33,6 +33,6 @@ pub(crate) fn cloud_config(
     let known: usize = sizes.iter().map(|size| size.bytes).sum();
     let rest = text.len().saturating_sub(known);
     let name = if load.parts.is_empty() { "frame" } else { "frame and own parts" };
-    sizes.push(PartSize { name: name.to_owned(), bytes: rest });
+    sizes.push(PartSize::new(name, rest));
     Ok((text.into_bytes(), sizes))
 }

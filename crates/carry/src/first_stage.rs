@@ -149,18 +149,22 @@ impl FirstStage {
         &self.links
     }
 
-    /// The script, for a part of its own.
-    pub(crate) fn script(&self) -> String {
-        format!("#!/bin/sh\n{}", self.commands().0)
+    /// The script, for a part of its own, and what each file takes of it.
+    pub(crate) fn script(&self) -> (String, Vec<PartSize>) {
+        self.after("#!/bin/sh\n")
     }
 
     /// The commands, for a list of commands that go on after them: a subshell, so that nothing leaks out of it. With
     /// them, what each file takes, and what is around.
     pub(crate) fn commands(&self) -> (String, Vec<PartSize>) {
+        self.after("")
+    }
+
+    fn after(&self, head: &str) -> (String, Vec<PartSize>) {
         let texts: Vec<&str> = self.files.iter().filter_map(PlacedFile::lines).collect();
         let end = delimiter(&texts);
         let mut sizes = Vec::with_capacity(self.files.len().saturating_add(1));
-        let mut script = format!("{MARK}\n(\nset -eu\n");
+        let mut script = format!("{head}{MARK}\n(\nset -eu\n");
         script.push_str(
             "trap 'test $? = 0 || echo \"bringup: the first stage failed, see /var/log/cloud-init-output.log\" >/dev/console' EXIT\n",
         );
@@ -175,7 +179,7 @@ impl FirstStage {
         for file in &self.files {
             let before = script.len();
             place(&mut script, file, &end);
-            sizes.push(PartSize { name: file.path.clone(), bytes: script.len().saturating_sub(before) });
+            sizes.push(PartSize::new(&file.path, script.len().saturating_sub(before)));
         }
         for name in &self.masked {
             let _ = writeln!(script, "ln -sfn /dev/null {}", word(&unit_path(name)));
@@ -201,7 +205,7 @@ impl FirstStage {
         }
         script.push_str(")\n");
         let files: usize = sizes.iter().map(|size| size.bytes).sum();
-        sizes.push(PartSize { name: "first stage".to_owned(), bytes: script.len().saturating_sub(files) });
+        sizes.push(PartSize::new("first stage", script.len().saturating_sub(files)));
         (script, sizes)
     }
 }
@@ -334,7 +338,7 @@ mod tests {
         #[test]
         fn what_a_first_stage_places_is_read_back(files in files()) {
             let stage = FirstStage { files: files.clone(), has_agent: true, ..FirstStage::default() };
-            prop_assert_eq!(read_files(&stage.script()), Some(files));
+            prop_assert_eq!(read_files(&stage.script().0), Some(files));
         }
     }
 }

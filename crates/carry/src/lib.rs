@@ -17,6 +17,7 @@ mod inspect;
 mod load;
 mod multipart;
 mod nodeconfig;
+mod pieces;
 mod placed;
 mod publish;
 mod read_plan;

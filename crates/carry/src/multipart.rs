@@ -12,16 +12,24 @@ use crate::load::{Load, ResolvedPart};
 use crate::user_parts::numbered_names;
 
 /// The name of our part, without its number.
-pub(crate) const BOOTHOOK_NAME: &str = "bringup-boothook";
+const BOOTHOOK_NAME: &str = "bringup-boothook";
 /// A part that cloud-init unpacks before it looks at it.
 const PACKED_TYPE: &str = "application/x-gzip";
 
 /// The message and what its parts take.
 pub(crate) fn multipart(load: &Load<'_>, fetched: bool, findings: &mut Findings) -> (Vec<u8>, Vec<PartSize>) {
-    let script = FirstStage::of(load, fetched, findings).script();
+    let (script, files) = FirstStage::of(load, fetched, findings).script();
     let own = load.parts.iter().map(|part| (part.name.as_str(), part.kind.word(), part.bytes.as_slice()));
     let ours = [(BOOTHOOK_NAME, "text/cloud-boothook", script.as_bytes())];
-    message(ours.into_iter().chain(own).collect())
+    holding(message(ours.into_iter().chain(own).collect()), files)
+}
+
+/// The same message, with what our part is made of.
+fn holding((bytes, mut parts): (Vec<u8>, Vec<PartSize>), files: Vec<PartSize>) -> (Vec<u8>, Vec<PartSize>) {
+    if let Some(ours) = parts.first_mut() {
+        ours.inside = files;
+    }
+    (bytes, parts)
 }
 
 /// The same message with our part and the larger ones of the operator's compressed each. cloud-init finds out from the
@@ -32,8 +40,8 @@ pub(crate) fn packed_multipart(
     pack: fn(&[u8]) -> Vec<u8>,
     findings: &mut Findings,
 ) -> (Vec<u8>, Vec<PartSize>) {
-    let script = format!("#cloud-boothook\n{}", FirstStage::of(load, fetched, findings).script());
-    let script = pack(script.as_bytes());
+    let (script, files) = FirstStage::of(load, fetched, findings).script();
+    let script = pack(format!("#cloud-boothook\n{script}").as_bytes());
     let mut parts: Vec<(&str, &str, Cow<'_, [u8]>)> = vec![(BOOTHOOK_NAME, PACKED_TYPE, Cow::Owned(script))];
     for part in load.parts {
         let packed = if tells_its_type(part) && part.bytes.is_ascii() {
@@ -47,7 +55,8 @@ pub(crate) fn packed_multipart(
             (&part.name, part.kind.word(), Cow::Borrowed(&part.bytes))
         });
     }
-    message(parts.iter().map(|(name, kind, bytes)| (*name, *kind, bytes.as_ref())).collect())
+    let written = message(parts.iter().map(|(name, kind, bytes)| (*name, *kind, bytes.as_ref())).collect());
+    holding(written, files)
 }
 
 /// Whether the content of a part begins as its type does.
@@ -69,10 +78,7 @@ pub(crate) fn message(parts: Vec<(&str, &str, &[u8])>) -> (Vec<u8>, Vec<PartSize
         .zip(parts)
         .map(|(name, (_, content_type, body))| OutPart { name, content_type, body })
         .collect();
-    let sizes = numbered
-        .iter()
-        .map(|part| PartSize { name: part.name.to_owned(), bytes: part_length(part) })
-        .collect();
+    let sizes = numbered.iter().map(|part| PartSize::new(part.name, part_length(part))).collect();
     (write_multipart(&numbered), sizes)
 }
 

@@ -1,9 +1,6 @@
 //! From a load to the bytes of a carrier, within the platform's limit.
 
-use std::collections::BTreeMap;
-
 use bringup_diag::{Finding, Findings};
-use bringup_plan::Action;
 use bringup_spec::{Carrier, NodeGroup, OsFamily, PartType, Platform};
 
 use crate::budget::{Budget, PartSize, budget_of, too_small_elsewhere};
@@ -12,9 +9,8 @@ use crate::cloud_config::cloud_config;
 use crate::compress::{gzip, gzip_strong};
 use crate::fetch::is_fetchable;
 use crate::load::Load;
-use crate::multipart::{BOOTHOOK_NAME, multipart};
+use crate::multipart::multipart;
 use crate::nodeconfig::nodeconfig;
-use crate::placed::{PLAN_PATH, known_bytes};
 use crate::template::template;
 use crate::user_parts::merged;
 use crate::{codes, ignition};
@@ -219,22 +215,12 @@ pub(crate) fn tell_size(load: &Load<'_>, rendered: &Rendered, findings: &mut Fin
     }
 }
 
-/// The largest pieces that somebody could do something about: of the plan, its files.
+/// The largest pieces that somebody could do something about.
 fn largest(load: &Load<'_>, rendered: &Rendered) -> String {
-    let of_plan = load.plan.steps.iter().filter_map(|step| match &step.action {
-        Action::WriteFile { path, content, .. } => Some((path.as_str(), known_bytes(content)?.len())),
-        _ => None,
-    });
-    let of_carrier = rendered.parts.iter().map(|part| (part.name.as_str(), part.bytes));
-    // What holds the plan is as large as the plan; that says nothing about what to do.
-    let holds_plan = |name: &str| name == PLAN_PATH || name.ends_with(BOOTHOOK_NAME);
-    let mut sizes: BTreeMap<&str, usize> = of_carrier.filter(|(name, _)| !holds_plan(name)).collect();
-    if !rendered.plan_fetched {
-        sizes.extend(of_plan);
-    }
-    let mut pieces: Vec<(&str, usize)> = sizes.into_iter().collect();
-    pieces.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
+    let whole = load.pieces(&rendered.parts);
+    let mut pieces: Vec<&PartSize> = whole.iter().flat_map(PartSize::leaves).collect();
+    pieces.sort_by(|one, other| other.bytes.cmp(&one.bytes).then_with(|| one.name.cmp(&other.name)));
     let named: Vec<String> =
-        pieces.iter().take(3).map(|(name, size)| format!("`{name}` ({size} bytes)")).collect();
+        pieces.iter().take(3).map(|piece| format!("`{}` ({} bytes)", piece.name, piece.bytes)).collect();
     format!("the largest pieces before compression are {}", named.join(", "))
 }

@@ -157,6 +157,34 @@ fn what_is_over_the_limit_is_an_error_that_names_the_largest_file() {
     }
 }
 
+#[test]
+fn the_pieces_of_a_carrier_reach_into_the_plan() {
+    let document = sample::document("generic", "debian", "");
+    let parts = sample::parts(&document);
+    let mut plan = sample::plan(&document);
+    plan.steps.push(sample::file("/etc/lines", "one line of twenty\n"));
+    let load = sample::load(&document, &plan, &parts);
+    for carrier in [Carrier::CloudInit, Carrier::Multipart, Carrier::Ignition] {
+        let rendered = load.render(carrier);
+        let pieces = load.pieces(&rendered.parts);
+        // Of a message, what our part places is one step further in.
+        let outer = if carrier == Carrier::Multipart { &pieces[0].inside } else { &pieces };
+        let of_plan = outer.iter().find(|piece| piece.name == "/etc/bringup/plan.json").unwrap();
+        let file = of_plan.inside.iter().find(|piece| piece.name == "/etc/lines").unwrap();
+        assert_eq!(file.bytes, 19, "{carrier:?}");
+        let unit = of_plan.inside.iter().find(|piece| piece.name == "bringup.service");
+        assert!(unit.is_some_and(|unit| unit.bytes > 0), "{carrier:?}: {of_plan:?}");
+        let known: usize = of_plan.inside.iter().map(|piece| piece.bytes).sum();
+        assert_eq!(known, load.plan_json().len(), "{carrier:?}");
+    }
+    let message = load.render(Carrier::Multipart);
+    let script: usize = message.parts[0].inside.iter().map(|piece| piece.bytes).sum();
+    let layers = text(&message.bytes);
+    let encoded: String =
+        layers.split("\n\n").nth(2).unwrap().lines().take_while(|line| !line.starts_with("--")).collect();
+    assert_eq!(script, BASE64_STANDARD.decode(encoded).unwrap().len());
+}
+
 /// A file that does not compress.
 fn noise(path: &str) -> bringup_plan::Step {
     let mut state = 1_u32;

@@ -202,14 +202,12 @@ fn carrier_json(carrier: &CarrierView) -> Value {
         "sha256": carrier.sha256,
     });
     if let Some(budget) = &carrier.budget {
-        let parts: Vec<Value> =
-            budget.parts.iter().map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect();
         value["budget"] = json!({
             "platform": budget.whose,
             "limit": budget.limit,
             "used": budget.used,
             "margin": budget.margin(),
-            "parts": parts,
+            "parts": budget.parts,
         });
     }
     value

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use super::escape::escaped;
+use bringup_carry::PartSize;
+
 use crate::view::{BudgetView, CarrierView, grouped};
 
 /// So many pieces are told apart; the rest are one.
@@ -44,16 +46,16 @@ fn bar(html: &mut String, name: &str, budget: &BudgetView) {
     // Over the limit, the bar is what is used, and a mark shows how much of it would fit.
     let whole = budget.used.max(budget.limit).max(1);
     let pieces = pieces(budget);
-    let total: usize = pieces.iter().map(|(_, size)| size).sum::<usize>().max(1);
+    let total: usize = pieces.iter().map(|piece| piece.bytes).sum::<usize>().max(1);
     let over = if budget.is_over() { " over" } else { "" };
     let _ = write!(html, "<div class=\"size\"><div>{name}</div><div class=\"track{over}\">");
-    for (piece, size) in &pieces {
+    for piece in &pieces {
         let _ = write!(
             html,
             "<i style=\"width:{}%\" title=\"{}: {} bytes\"></i>",
-            hundredths(size.saturating_mul(budget.used) / total, whole),
-            escaped(piece),
-            grouped(*size),
+            hundredths(piece.bytes.saturating_mul(budget.used) / total, whole),
+            escaped(&piece.name),
+            grouped(piece.bytes),
         );
     }
     if budget.is_over() {
@@ -74,35 +76,61 @@ fn bar(html: &mut String, name: &str, budget: &BudgetView) {
         escaped(&budget.whose),
     );
     if pieces.len() > 1 {
-        html.push_str("<div class=\"parts\">");
-        for (piece, size) in &pieces {
-            let _ = write!(html, "<span>{} {}</span>", escaped(piece), grouped(*size));
-        }
-        html.push_str("</div>\n");
+        listed(html, "parts", &pieces);
+    }
+    for piece in &pieces {
+        inside(html, piece);
     }
 }
 
-/// The largest pieces in their order, and one for all others.
-fn pieces(budget: &BudgetView) -> Vec<(String, usize)> {
+/// What a piece is made of, and what those are.
+fn inside(html: &mut String, piece: &PartSize) {
+    if piece.inside.is_empty() {
+        return;
+    }
+    let largest = largest(&piece.inside);
+    let _ = write!(html, "<div class=\"inside\">in {}:", escaped(&piece.name));
+    listed(html, "pieces", &largest);
+    html.push_str("</div>\n");
+    for piece in &largest {
+        inside(html, piece);
+    }
+}
+
+fn listed(html: &mut String, class: &str, pieces: &[PartSize]) {
+    let _ = write!(html, "<div class=\"{class}\">");
+    for piece in pieces {
+        let _ = write!(html, "<span>{} {}</span>", escaped(&piece.name), grouped(piece.bytes));
+    }
+    html.push_str("</div>\n");
+}
+
+/// The pieces of the bar.
+fn pieces(budget: &BudgetView) -> Vec<PartSize> {
     if budget.parts.is_empty() {
-        return vec![("all".to_owned(), budget.used)];
+        return vec![PartSize { name: "all".to_owned(), bytes: budget.used, inside: Vec::new() }];
     }
-    if budget.parts.len() <= MOST_PIECES {
-        return budget.parts.clone();
+    largest(&budget.parts)
+}
+
+/// The largest pieces in their order, and one for all others.
+fn largest(pieces: &[PartSize]) -> Vec<PartSize> {
+    if pieces.len() <= MOST_PIECES {
+        return pieces.to_vec();
     }
-    let mut sizes: Vec<usize> = budget.parts.iter().map(|(_, size)| *size).collect();
+    let mut sizes: Vec<usize> = pieces.iter().map(|piece| piece.bytes).collect();
     sizes.sort_unstable_by(|one, other| other.cmp(one));
     let least = sizes.get(MOST_PIECES - 1).copied().unwrap_or_default();
-    let mut kept: Vec<(String, usize)> = Vec::new();
+    let mut kept: Vec<PartSize> = Vec::new();
     let mut others = (0, 0);
-    for (name, size) in &budget.parts {
-        if *size >= least && kept.len() < MOST_PIECES {
-            kept.push((name.clone(), *size));
+    for piece in pieces {
+        if piece.bytes >= least && kept.len() < MOST_PIECES {
+            kept.push(piece.clone());
         } else {
-            others = (others.0 + 1, others.1 + size);
+            others = (others.0 + 1, others.1 + piece.bytes);
         }
     }
-    kept.push((format!("{} others", others.0), others.1));
+    kept.push(PartSize { name: format!("{} others", others.0), bytes: others.1, inside: Vec::new() });
     kept
 }
 

@@ -189,7 +189,7 @@ impl Holding {
         let units = self.units.iter().map(|(name, unit)| (name.as_str(), unit));
         let entries = files.iter().map(|(path, file)| (*path, file)).chain(units);
         let mut sizes: Vec<PartSize> =
-            entries.map(|(name, entry)| PartSize { name: name.to_owned(), bytes: entry.len() }).collect();
+            entries.map(|(name, entry)| PartSize::new(name, entry.len())).collect();
         let files = files.iter().map(|(_, file)| file).chain(&self.fetched);
         let directories: Vec<String> = native.directories.iter().map(entries::directory).collect();
         let links: Vec<String> =
@@ -210,7 +210,7 @@ impl Holding {
         ]);
         text.push('\n');
         let known: usize = sizes.iter().map(|size| size.bytes).sum();
-        sizes.push(PartSize { name: "frame".to_owned(), bytes: text.len().saturating_sub(known) });
+        sizes.push(PartSize::new("frame", text.len().saturating_sub(known)));
         (text.into_bytes(), sizes)
     }
 
