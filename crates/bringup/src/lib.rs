@@ -16,6 +16,7 @@ mod files;
 mod lints;
 mod node_state;
 mod outcome;
+mod own_parts;
 mod project;
 mod report;
 mod summary;

@@ -10,6 +10,7 @@ use bringup_spec::{Carrier, Document, NodeGroup};
 
 use crate::arguments::Selection;
 use crate::outcome::Stop;
+use crate::own_parts::OwnParts;
 use crate::view::{BudgetView, CarrierView, GroupView, Operator, OriginView};
 use crate::{files, lints};
 
@@ -190,6 +191,7 @@ impl Project {
         let mut files = vec![("plan.json".to_owned(), plan_json)];
         let mut views = Vec::new();
         let asked = carriers.map_or_else(|| carriers_of(group), <[Carrier]>::to_vec);
+        let own = OwnParts::new(document, &parts, &asked);
         let distinct: BTreeSet<Carrier> = asked.into_iter().collect();
         let template = [Carrier::CloudFormation, Carrier::CloudFormationJson];
         if carriers.is_none() && !template.iter().any(|carrier| distinct.contains(carrier)) {
@@ -214,6 +216,7 @@ impl Project {
             origins: compiled.provenance.iter().map(|value| OriginView::new(value, document)).collect(),
             findings: findings.clone(),
             operator: Operator::new(document, group),
+            own,
             plan,
         };
         Some(Built { view: Some(view), files, findings, over_budget })

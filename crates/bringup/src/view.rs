@@ -7,6 +7,8 @@ use bringup_diag::{Findings, Severity, masked_line};
 use bringup_plan::{Action, Origin, Plan, Provenance, Step};
 use bringup_spec::{Document, NodeGroup, Phase, SignalKind, SwapPolicy};
 
+use crate::own_parts::OwnParts;
+
 /// One node group after a build.
 #[derive(Debug)]
 pub(crate) struct GroupView {
@@ -24,6 +26,8 @@ pub(crate) struct GroupView {
     pub(crate) findings: Findings,
     /// What the operator wrote, as opposed to what follows from it.
     pub(crate) operator: Operator,
+    /// The operator's own parts of user-data.
+    pub(crate) own: OwnParts,
 }
 
 impl GroupView {
@@ -33,6 +37,7 @@ impl GroupView {
         self.plan.units = Vec::new();
         self.plan.certificate_authorities = Vec::new();
         self.origins = Vec::new();
+        self.own = OwnParts::default();
     }
 
     /// Whether all of it is there.

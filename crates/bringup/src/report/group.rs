@@ -7,12 +7,13 @@ use bringup_plan::{Action, Content, sha256_hex};
 
 use super::escape::escaped;
 use super::{finding_block, picture, sizes};
+use crate::own_parts::OwnParts;
 use crate::view::{GroupView, counted, grouped};
 
 /// What the marks in the pictures mean.
 pub(super) fn legend(html: &mut String) {
     html.push_str(
-        "<div class=\"legend\"><span><i class=\"placed\">unit</i>placed by the carrier</span><span><i class=\"ours\">1 name</i>follows from the document</span><span><i class=\"theirs\">2 ◆ name</i>your own step or file</span><span>↻ on every boot</span><span>★ only on the node that starts the cluster</span><span>☆ on every other node</span></div>\n",
+        "<div class=\"legend\"><span><i class=\"placed\">unit</i>placed by the carrier</span><span><i class=\"ours\">1 name</i>follows from the document</span><span><i class=\"theirs\">2 ◆ name</i>your own step, file or part</span><span>↻ on every boot</span><span>★ only on the node that starts the cluster</span><span>☆ on every other node</span></div>\n",
     );
 }
 
@@ -48,8 +49,9 @@ pub(super) fn section(html: &mut String, index: usize, group: &GroupView, shown:
     let _ = writeln!(
         html,
         "<h3>In order</h3>\n<div class=\"scroll\">{}</div>",
-        picture::picture(plan, &group.operator)
+        picture::picture(plan, &group.operator, &group.own)
     );
+    own_parts(html, &group.own);
     html.push_str("<h3>Size</h3>\n");
     sizes::bars(html, &group.carriers);
     if shown.findings && !group.findings.is_empty() {
@@ -87,6 +89,34 @@ fn facts(html: &mut String, group: &GroupView) {
         let _ = write!(html, "<span>{name} <b>{}</b></span>", escaped(&value));
     }
     html.push_str("</div>\n");
+}
+
+/// The operator's own parts, in the order of the document.
+fn own_parts(html: &mut String, own: &OwnParts) {
+    if own.parts.is_empty() {
+        return;
+    }
+    let beside = if own.carried {
+        "cloud-init runs them in its own stages (c1, c2, … above), beside the agent: neither waits for the other."
+    } else {
+        "No carrier of this group holds them: nothing of them reaches the node."
+    };
+    let _ = writeln!(
+        html,
+        "<h3>Your parts</h3>\n<p class=\"quiet\">{beside}</p>\n<div class=\"scroll\"><table><tr><th>part</th><th>type</th><th>when</th><th class=\"number\">bytes</th><th class=\"number\">line</th></tr>",
+    );
+    for part in &own.parts {
+        let _ = writeln!(
+            html,
+            "<tr><td class=\"mono\">{}</td><td class=\"mono\">{}</td><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
+            escaped(&part.name),
+            part.kind,
+            part.when,
+            grouped(part.size),
+            part.line,
+        );
+    }
+    html.push_str("</table></div>\n");
 }
 
 fn origins(html: &mut String, group: &GroupView) {

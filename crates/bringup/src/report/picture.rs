@@ -9,6 +9,7 @@ use bringup_plan::{Action, PlacedBy, Plan, Step};
 use bringup_spec::Phase;
 
 use super::escape::escaped;
+use crate::own_parts::OwnParts;
 use crate::view::{Operator, summary_of};
 
 const WIDTH: usize = 1120;
@@ -23,9 +24,11 @@ const GATE_HEIGHT: usize = 34;
 /// Longest text in a box, in letters.
 const LONGEST: usize = 52;
 
+const EVERY_BOOT: (&str, &str) = ("↻", "on every boot");
+
 /// One box.
 struct Item {
-    number: Option<usize>,
+    number: Option<String>,
     title: String,
     detail: String,
     marks: Vec<(&'static str, &'static str)>,
@@ -36,7 +39,7 @@ impl Item {
     fn new(number: usize, step: &Step, operator: &Operator) -> Self {
         let mut marks = Vec::new();
         if step.every_boot {
-            marks.push(("↻", "on every boot"));
+            marks.push(EVERY_BOOT);
         }
         if step.elected_only {
             marks.push(("★", "only on the node that starts the cluster"));
@@ -45,7 +48,7 @@ impl Item {
             marks.push(("☆", "not on the node that starts the cluster"));
         }
         Self {
-            number: Some(number),
+            number: Some(number.to_string()),
             title: step.name.clone(),
             detail: summary_of(&step.action),
             marks,
@@ -59,7 +62,7 @@ impl Item {
     }
 
     fn title_line(&self) -> String {
-        let number = self.number.map(|number| format!("{number} ")).unwrap_or_default();
+        let number = self.number.as_ref().map(|number| format!("{number} ")).unwrap_or_default();
         let marks: String = self.marks.iter().flat_map(|(mark, _)| [" ", mark]).collect();
         let owner = if self.theirs { "◆ " } else { "" };
         format!("{number}{owner}{}{marks}", cut(&self.title))
@@ -76,8 +79,8 @@ struct Lane {
 }
 
 /// The picture of a plan as an SVG element for a page that has the styles.
-pub(super) fn picture(plan: &Plan, operator: &Operator) -> String {
-    let lanes = lanes(plan, operator);
+pub(super) fn picture(plan: &Plan, operator: &Operator, own: &OwnParts) -> String {
+    let lanes = lanes(plan, operator, own);
     let mut body = String::new();
     let mut y = 4;
     for (index, lane) in lanes.iter().enumerate() {
@@ -103,7 +106,7 @@ pub(super) fn picture(plan: &Plan, operator: &Operator) -> String {
     )
 }
 
-fn lanes(plan: &Plan, operator: &Operator) -> Vec<Lane> {
+fn lanes(plan: &Plan, operator: &Operator, own: &OwnParts) -> Vec<Lane> {
     let mut lanes = Vec::new();
     let placed: Vec<Item> = plan
         .units
@@ -125,6 +128,9 @@ fn lanes(plan: &Plan, operator: &Operator) -> Vec<Lane> {
             gate_below: false,
         });
     }
+    if own.carried {
+        lanes.extend(own_lanes(own));
+    }
     // In the order in which it is done: a phase that is interrupted by another has two lanes.
     for (index, step) in plan.steps.iter().enumerate() {
         let item = Item::new(index + 1, step, operator);
@@ -139,6 +145,30 @@ fn lanes(plan: &Plan, operator: &Operator) -> Vec<Lane> {
                 about: about(step.phase),
                 items: vec![item],
                 gate_below: opens_gate,
+            }),
+        }
+    }
+    lanes
+}
+
+/// What cloud-init does with the operator's parts: a lane for each of its stages.
+fn own_lanes(own: &OwnParts) -> Vec<Lane> {
+    let mut lanes: Vec<Lane> = Vec::new();
+    for (index, act) in own.acts.iter().enumerate() {
+        let item = Item {
+            number: Some(format!("c{}", index + 1)),
+            title: act.title.clone(),
+            detail: act.detail.clone(),
+            marks: if act.every_boot { vec![EVERY_BOOT] } else { Vec::new() },
+            theirs: true,
+        };
+        match lanes.last_mut() {
+            Some(lane) if lane.name == act.stage => lane.items.push(item),
+            _ => lanes.push(Lane {
+                name: act.stage,
+                about: "cloud-init, your parts",
+                items: vec![item],
+                gate_below: false,
             }),
         }
     }
