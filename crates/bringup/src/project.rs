@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use bringup_carry::{Load, Rendered, carriers_of, resolve_parts};
-use bringup_diag::{Findings, Sources, closest};
+use bringup_diag::{Finding, Findings, Sources, closest};
 use bringup_plan::{LocalEntry, LocalFiles, sha256_hex};
 use bringup_spec::{Carrier, Document, NodeGroup};
 
@@ -100,7 +100,7 @@ impl Project {
             }
             project.names.push(name);
         }
-        project.refuse_equal_names()?;
+        project.tell_equal_names();
         Ok(project)
     }
 
@@ -115,23 +115,28 @@ impl Project {
         }
     }
 
-    /// Two clusters of one name would be written over each other.
-    fn refuse_equal_names(&self) -> Result<(), Stop> {
-        let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+    /// Two clusters of one name would be written over each other. Those of one file have been told of when it was read.
+    fn tell_equal_names(&mut self) {
+        let path = bringup_yaml::Path::root().keys(["metadata", "name"]);
+        let mut seen: BTreeMap<&str, &Document> = BTreeMap::new();
         for document in &self.documents {
             let name = document.cluster.metadata.name.as_str();
-            if let Some(other) = seen.insert(name, &document.file) {
-                let places = if other == document.file {
-                    format!("twice in `{other}`")
-                } else {
-                    format!("in `{other}` and in `{}`", document.file)
-                };
-                return Err(Stop::input(format!("there is a cluster `{name}` {places}")).with_hint(
-                    "give each its own `metadata.name`, or build them into directories of their own",
-                ));
+            match seen.get(name) {
+                Some(first) if first.file != document.file => self.findings.push(
+                    Finding::error(
+                        bringup_spec::codes::DUPLICATE_NAME,
+                        format!("there is a cluster `{name}` in `{}` already", first.file),
+                    )
+                    .at(document.place(&path))
+                    .related(first.place(&path), "first here")
+                    .hint("give each its own `metadata.name`, or build them into directories of their own"),
+                ),
+                Some(_) => {}
+                None => {
+                    seen.insert(name, document);
+                }
             }
         }
-        Ok(())
     }
 
     /// The groups that are meant, in the order of the documents. A name that fits none is a wrong call.

@@ -168,6 +168,11 @@ impl Findings {
         self.list.extend(other.list);
     }
 
+    /// Keeps only the findings for which `keep` holds.
+    pub fn retain(&mut self, keep: impl FnMut(&Finding) -> bool) {
+        self.list.retain(keep);
+    }
+
     /// Whether any is an error.
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(|finding| finding.severity == Severity::Error)

@@ -21,6 +21,7 @@ pub fn check_document(document: &Document) -> Findings {
     checker.proxy();
     network::check(document, &mut checker.findings);
     machines::tell(document, &mut checker.findings);
+    checker.findings.retain(|finding| !document.is_follow_up(finding));
     checker.findings
 }
 

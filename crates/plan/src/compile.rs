@@ -26,6 +26,7 @@ pub fn compile(document: &Document, group_index: usize, local: &LocalFiles) -> C
     let mut context = Context::new(document, group_index, group, local);
     let plan = plan(&mut context);
     let plan = if context.findings.has_errors() { None } else { Some(plan) };
+    context.findings.retain(|finding| !document.is_follow_up(finding));
     Compiled { plan, provenance: context.provenance, findings: context.findings }
 }
 

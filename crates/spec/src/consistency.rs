@@ -18,7 +18,8 @@ pub(crate) fn report(document: &Document, findings: &mut Findings) {
     let spec = Path::root().key("spec");
     let cluster = &document.cluster.spec;
     let list = |key: &str, index: usize| spec.key(key).index(index);
-    if cluster.node_groups.is_empty() {
+    // Groups under a misspelt key, or that could not be read, have been told of.
+    if cluster.node_groups.is_empty() && !findings.has_errors() {
         let finding =
             Finding::warning(codes::MISSING_KEY, "there is no node group, so that there is nothing to build")
                 .at(document.key_place(&spec))
@@ -98,7 +99,7 @@ fn report_machine(document: &Document, path: &Path, machine: &Machine, findings:
     let groups: Vec<&str> =
         document.cluster.spec.node_groups.iter().map(|group| group.name.as_str()).collect();
     let wanted = machine.node_group.as_str();
-    if !groups.contains(&wanted) {
+    if !groups.contains(&wanted) && document.is_whole() {
         let hint = match closest(wanted, groups.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None if groups.is_empty() => "add it to `spec.nodeGroups`".to_owned(),

@@ -13,6 +13,7 @@ mod document;
 mod hazard;
 mod kind;
 mod read;
+mod recovery;
 mod syntax;
 mod value;
 

@@ -4,7 +4,7 @@ use bringup_diag::{Finding, Findings, Place, Span};
 use bringup_yaml::{Limits, Node, Path};
 
 use crate::decode::{Decode as _, Reader, Schemas};
-use crate::{Cluster, NodeGroup, codes, consistency, hazard, kind, syntax};
+use crate::{Cluster, NodeGroup, codes, consistency, hazard, kind, recovery, syntax};
 
 /// A cluster with the text that it came from.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub struct Document {
     /// The file's name, as the person gave it.
     pub file: String,
     tree: Node,
+    /// Values that could not be read and were left out, and what they were to be part of.
+    lost: Vec<Span>,
 }
 
 impl Document {
@@ -30,6 +32,16 @@ impl Document {
     /// The located tree of the document.
     pub fn tree(&self) -> &Node {
         &self.tree
+    }
+
+    /// Whether a finding only follows from a value that could not be read, which has been told already.
+    pub fn is_follow_up(&self, finding: &Finding) -> bool {
+        finding.place.as_ref().is_some_and(|place| place.file == self.file && self.lost.contains(&place.span))
+    }
+
+    /// Whether every value could be read.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.lost.is_empty()
     }
 
     /// The path of a node group.
@@ -64,14 +76,17 @@ pub fn read(file: &str, text: &str) -> Read {
                     .hint("`bringup init` writes one to begin with");
                 reader.push(finding.at(Place::new(file, Span::point(1, 1))));
             }
-            for tree in trees {
+            for mut tree in trees {
                 if let Some(finding) = kind::refusal(file, &tree) {
                     reader.push(finding);
                     continue;
                 }
                 hazard::report(&tree, &mut reader);
-                if let Some(cluster) = Cluster::decode(&tree, &mut reader) {
-                    documents.push(Document { cluster, file: file.to_owned(), tree });
+                let mut lost = Vec::new();
+                let whole = Cluster::decode(&tree, &mut reader);
+                let broken = reader.take_broken();
+                if let Some(cluster) = whole.or_else(|| recovery::rest(file, &mut tree, broken, &mut lost)) {
+                    documents.push(Document { cluster, file: file.to_owned(), tree, lost });
                 }
             }
         }

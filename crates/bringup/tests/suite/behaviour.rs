@@ -250,11 +250,9 @@ fn several_documents_of_one_name_are_refused() {
     std::fs::copy(folder.path().join("cluster.yaml"), folder.path().join("other.yaml")).expect("copied");
     let output = build(folder.path(), &["other.yaml"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        error(&output).contains("there is a cluster `lab` in `cluster.yaml` and in `other.yaml`"),
-        "{}",
-        error(&output)
-    );
+    let told = error(&output);
+    assert!(told.contains("there is a cluster `lab` in `cluster.yaml` already"), "{told}");
+    assert!(told.contains("other.yaml:") && told.contains("first here"), "both places: {told}");
 }
 
 #[test]

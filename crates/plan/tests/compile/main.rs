@@ -15,6 +15,7 @@ mod kubelet;
 mod order;
 mod plan;
 mod properties;
+mod recovery;
 mod refused;
 mod runtime;
 mod support;

@@ -14,12 +14,16 @@ impl Decode for bool {
         if let Some(Resolved::Bool(truth)) = node.scalar().map(Scalar::core) {
             return Some(truth);
         }
-        let hint = match node.text().map(str::to_ascii_lowercase).as_deref() {
-            Some("true" | "yes" | "on" | "y" | "1") => "write `true`, without quotes",
-            Some("false" | "no" | "off" | "n" | "0") => "write `false`, without quotes",
-            _ => "write `true` or `false`",
+        let meant = match node.text().map(str::to_ascii_lowercase).as_deref() {
+            Some("true" | "yes" | "on" | "y" | "1") => Some(true),
+            Some("false" | "no" | "off" | "n" | "0") => Some(false),
+            _ => None,
         };
-        reader.fault(codes::WRONG_TYPE, node.span, "a boolean is expected here", hint)
+        let hint = match meant {
+            Some(meant) => format!("write `{meant}`, without quotes"),
+            None => "write `true` or `false`".to_owned(),
+        };
+        reader.fault(codes::WRONG_TYPE, node.span, "a boolean is expected here", hint).or(meant)
     }
 
     fn written(&self) -> Option<serde_json::Value> {
@@ -42,11 +46,12 @@ macro_rules! whole_number {
                         reader.fault(codes::WRONG_VALUE, node.span, message, range)
                     });
                 }
-                let hint = match node.text().and_then(|text| text.parse::<$type>().ok()) {
+                let meant = node.text().and_then(|text| text.parse::<$type>().ok());
+                let hint = match meant {
                     Some(number) => format!("write {number} without quotes"),
                     None => range,
                 };
-                reader.fault(codes::WRONG_TYPE, node.span, "a whole number is expected here", hint)
+                reader.fault(codes::WRONG_TYPE, node.span, "a whole number is expected here", hint).or(meant)
             }
 
             fn written(&self) -> Option<serde_json::Value> {
@@ -82,7 +87,7 @@ impl Decode for String {
                 Some(text)
             }
             Resolved::Null => no_value(node, reader),
-            other => no_string(node, scalar, &other, reader),
+            other => no_string(node, scalar, &other, reader).or_else(|| Some(scalar.text.clone())),
         }
     }
 
@@ -186,9 +191,9 @@ impl<T: Decode> Decode for Vec<T> {
                     && item.text().is_some_and(|text| text.trim().is_empty());
                 if is_empty {
                     let hint = "write a value, or remove the item";
-                    return reader.fault(codes::WRONG_VALUE, item.span, "this item is empty", hint);
+                    return reader.broken_item(codes::WRONG_VALUE, item, "this item is empty", hint);
                 }
-                T::decode(item, reader)
+                reader.item(item)
             })
             .collect();
         values.into_iter().collect()
@@ -301,12 +306,14 @@ pub(crate) fn chosen(node: &Node, reader: &mut Reader, what: &str, words: &[&str
         "true" => words.iter().find(|word| matches!(**word, "on" | "yes")).copied(),
         _ => None,
     };
-    let hint = match lost.or_else(|| closest(text, words.iter().copied())) {
+    let meant = lost.or_else(|| closest(text, words.iter().copied()));
+    let hint = match meant {
         Some(near) => format!("did you mean `{near}`?"),
         None => one_of,
     };
     let message = format!("{} is no {what}", reader.shown(text));
-    reader.fault(codes::WRONG_VALUE, node.span, message, hint)
+    let meant = meant.and_then(|near| words.iter().position(|word| *word == near));
+    reader.fault(codes::WRONG_VALUE, node.span, message, hint).or(meant)
 }
 
 /// Reads a scalar through the parser of its type.
@@ -335,7 +342,7 @@ pub(crate) fn parsed_scalar<T>(
         Ok(value) => match resolved {
             Resolved::String(_) => Some(value),
             Resolved::Integer(_) if bare_numbers => Some(value),
-            other => no_string(node, scalar, &other, reader),
+            other => no_string(node, scalar, &other, reader).or(Some(value)),
         },
         Err(_) if reader.is_hushed() => reader.fault(
             codes::WRONG_VALUE,

@@ -39,7 +39,8 @@ pub(crate) fn text_fault(key: &str, text: &str) -> Option<&'static str> {
 
 /// A type that a document can hold.
 pub trait Decode: Sized {
-    /// Reads it from a node. Faults go to the reader; `None` means that there was at least one.
+    /// Reads it from a node. Faults go to the reader; `None` means that there was at least one. Where a fault leaves no
+    /// doubt about what is meant, that is given all the same: later checks go on with it.
     fn decode(node: &Node, reader: &mut Reader) -> Option<Self>;
 
     /// What a key that is not written means; `None` makes the key mandatory.

@@ -18,6 +18,8 @@ pub struct Reader {
     homes: Option<KeyHomes>,
     /// Whether the value that is being read belongs to a key that names a secret.
     hushed: bool,
+    /// The innermost entries and items that could not be read: keys' spans and items' spans.
+    broken: Vec<Span>,
 }
 
 impl Reader {
@@ -29,7 +31,35 @@ impl Reader {
     /// A reader that has the text too, and so can point at a place inside a value.
     pub fn with_source(file: impl Into<String>, text: &str) -> Self {
         let source = SourceText::new(text);
-        Self { file: file.into(), source, findings: Findings::new(), homes: None, hushed: false }
+        Self {
+            file: file.into(),
+            source,
+            findings: Findings::new(),
+            homes: None,
+            hushed: false,
+            broken: Vec::new(),
+        }
+    }
+
+    /// The innermost entries and items that could not be read, since this was last asked.
+    pub(crate) fn take_broken(&mut self) -> Vec<Span> {
+        std::mem::take(&mut self.broken)
+    }
+
+    /// Reads an item of a list.
+    pub(crate) fn item<T: Decode>(&mut self, item: &Node) -> Option<T> {
+        let before = self.broken.len();
+        let value = T::decode(item, self);
+        if value.is_none() && self.broken.len() == before {
+            self.broken.push(item.span);
+        }
+        value
+    }
+
+    /// Records an error about an item of a list.
+    pub(crate) fn broken_item<T>(&mut self, code: Code, item: &Node, message: &str, hint: &str) -> Option<T> {
+        self.broken.push(item.span);
+        self.fault(code, item.span, message, hint)
     }
 
     /// The findings so far.
@@ -158,6 +188,7 @@ impl Reader {
                 } else {
                     "write a value on one line".to_owned()
                 };
+                self.broken.push(entry.key_span);
                 self.fault(codes::WRONG_VALUE, entry.value.span, format!("`{key}` {fault}"), hint)
             }
             None => T::absent().or_else(|| {
@@ -177,7 +208,11 @@ impl Reader {
         } else {
             Cow::Borrowed(&entry.value)
         };
+        let before = self.broken.len();
         let value = T::decode(&node, self);
+        if value.is_none() && self.broken.len() == before {
+            self.broken.push(entry.key_span);
+        }
         self.hushed = outer;
         value
     }

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use bringup_yaml::Node;
 use serde::Serialize;
 
 use super::{Fault, authority_fault, quoted};
-use crate::decode::parsed;
+use crate::decode::{Decode, Reader, Schemas, parsed, parsed_scalar};
 
 macro_rules! text_newtype {
     ($(#[doc = $about:literal])+ $name:ident) => {
@@ -48,13 +49,7 @@ impl Name {
         {
             return Ok(Self(text.to_owned()));
         }
-        let suggestion: String = text
-            .to_ascii_lowercase()
-            .chars()
-            .map(|letter| if inner(letter) { letter } else { '-' })
-            .take(63)
-            .collect();
-        let suggestion = suggestion.trim_matches('-');
+        let suggestion = Self::nearest(text);
         let hint = if suggestion.is_empty() {
             "write one such as `gpu-workers`".to_owned()
         } else {
@@ -64,6 +59,28 @@ impl Name {
             format!("{} is no name: lower-case letters, digits and `-`, at most 63", quoted(text)),
             hint,
         ))
+    }
+}
+
+impl Name {
+    /// What can be said of a text in letters that a name may have; empty if nothing can.
+    fn nearest(text: &str) -> String {
+        let fits = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        let lower = text.to_ascii_lowercase();
+        let letters = lower.chars().map(|letter| if fits(letter) { letter } else { '-' });
+        letters.take(63).collect::<String>().trim_matches('-').to_owned()
+    }
+}
+
+impl Decode for Name {
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        // The name that was meant keeps what refers to it together.
+        parsed_scalar(node, reader, false, Self::parse)
+            .or_else(|| Self::parse(&Self::nearest(node.text()?)).ok())
+    }
+
+    fn schema(_: &mut Schemas) -> serde_json::Value {
+        serde_json::json!({"type": "string", "pattern": "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"})
     }
 }
 
@@ -171,7 +188,6 @@ pub(crate) fn is_object(text: &str) -> bool {
     text.split_once('/').is_some_and(|(bucket, key)| !bucket.is_empty() && !key.is_empty())
 }
 
-parsed!(Name, {"type": "string", "pattern": "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"});
 parsed!(AbsolutePath, {"type": "string", "pattern": "^/"});
 parsed!(Url, {"type": "string", "pattern": "^(https?://|s3://|file:///)"});
 parsed!(Sha256, {"type": "string", "pattern": "^(sha256[:-])?[0-9a-fA-F]{64}$"});
