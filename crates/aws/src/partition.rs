@@ -143,6 +143,39 @@ pub fn looks_like_region(region: &str) -> bool {
     }
 }
 
+/// Regions without a registry account of their own; the others are in [`ACCOUNTS`].
+const REGIONS: [&str; 24] = [
+    "ap-northeast-1",
+    "ap-northeast-2",
+    "ap-northeast-3",
+    "ap-south-1",
+    "ap-southeast-1",
+    "ap-southeast-2",
+    "ca-central-1",
+    "cn-northwest-1",
+    "eu-central-1",
+    "eu-isoe-west-1",
+    "eu-north-1",
+    "eu-west-1",
+    "eu-west-2",
+    "eu-west-3",
+    "eusc-de-east-1",
+    "sa-east-1",
+    "us-east-1",
+    "us-east-2",
+    "us-gov-west-1",
+    "us-iso-east-1",
+    "us-isob-east-1",
+    "us-isof-south-1",
+    "us-west-1",
+    "us-west-2",
+];
+
+/// Every region that is known. New ones appear every year.
+pub fn regions() -> impl Iterator<Item = &'static str> {
+    REGIONS.iter().copied().chain(ACCOUNTS.iter().map(|(region, _)| *region))
+}
+
 /// The account of EKS' own images in a region.
 pub fn registry_account(region: &str) -> &'static str {
     ACCOUNTS

@@ -1,7 +1,7 @@
 //! What the name of an instance type tells, and what else AWS' own names tell.
 
 pub(crate) use bringup_aws::partition::{
-    looks_like_region, partition_named, partition_names, partition_of, registry_account,
+    looks_like_region, partition_named, partition_names, partition_of, regions, registry_account,
 };
 use bringup_spec::Architecture;
 

@@ -19,6 +19,7 @@ pub fn check_document(document: &Document) -> Findings {
     checker.machines();
     checker.metadata();
     checker.proxy();
+    checker.dns();
     network::check(document, &mut checker.findings);
     machines::tell(document, &mut checker.findings);
     checker.findings.retain(|finding| !document.is_follow_up(finding));
@@ -226,6 +227,18 @@ impl Checker<'_> {
                 format!("`{}` is no region of AWS", aws.region),
                 hint,
             );
+        } else if !aws::regions().any(|known| known == aws.region) {
+            let near = bringup_diag::closest(&aws.region, aws::regions());
+            let hint = near.map_or_else(
+                || "look it up in the list of AWS' regions; a new one is fine".to_owned(),
+                |near| format!("did you mean `{near}`? A new region is fine"),
+            );
+            self.warning(
+                codes::REGION,
+                &path.key("region"),
+                format!("`{}` is no region of AWS that is known; it is taken for a new one", aws.region),
+                hint,
+            );
         } else if let Some(given) = &aws.partition {
             let own = aws::partition_of(&aws.region);
             if aws::partition_named(given).is_none() {
@@ -256,6 +269,23 @@ impl Checker<'_> {
                 &path.key("registryAccount"),
                 format!("`{account}` is no AWS account"),
                 "write its 12 digits, in quotes",
+            );
+        }
+    }
+
+    /// EKS tells nobody its range of services, and kubelet without an address of DNS gives pods the node's own.
+    fn dns(&mut self) {
+        let spec = &self.document.cluster.spec;
+        let by_itself = |group: &bringup_spec::NodeGroup| {
+            group.kubelet.config.contains_key("clusterDNS") || group.kubelet.flags.contains_key("cluster-dns")
+        };
+        let unknown = network::dns_addresses(&spec.network).is_empty();
+        if spec.join.method == JoinMethod::EksToken && unknown && !spec.node_groups.iter().all(by_itself) {
+            self.warning(
+                codes::DNS_MISSING,
+                &Context::spec_path(["network"]),
+                "nothing says where the cluster's DNS is: pods would find no service by its name",
+                "add `network: {serviceRanges: [...]}`; `aws eks describe-cluster` prints EKS' under `kubernetesNetworkConfig`",
             );
         }
     }

@@ -89,6 +89,12 @@ bringup_diag::codes! {
     TAINT_VALUE = "taint/value";
     /// Two taints with the same key and effect; the API server refuses the node.
     TAINT_DUPLICATE = "taint/duplicate";
+    /// kubeadm taints a control-plane node itself, but not one that is given taints.
+    TAINT_REPLACED = "taint/replaces-kubeadms";
+    /// The address is the range's own, the API server's or the one for broadcasts: no service of DNS can have it.
+    DNS_TAKEN = "network/dns-taken";
+    /// Pods without an address of the cluster's DNS find no service by its name.
+    DNS_MISSING = "network/no-dns";
     /// Ranges and addresses of IPv4 and IPv6 that do not fit each other.
     NETWORK_MIXED = "network/families";
     /// Pod and service ranges share addresses.

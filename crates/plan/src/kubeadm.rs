@@ -47,7 +47,7 @@ pub(crate) fn joining(context: &mut Context<'_>, decisions: &Decisions) -> Joini
             let path = format!("{PATCHES}/kubeletconfiguration+merge.json");
             let body = Content::Text(template::json_text(settings));
             joining.files.push(write_file("kubelet-config", Phase::Configure, &path, "0644", body));
-        } else if joins {
+        } else if joins && asks_for_more(context, settings) {
             let path = context.at(["kubelet", "config"]);
             context.warning(
                 codes::KUBEADM_CONFIG,
@@ -68,6 +68,12 @@ pub(crate) fn joining(context: &mut Context<'_>, decisions: &Decisions) -> Joini
         join(context, decisions, &mut joining, &registration, patched);
     }
     joining
+}
+
+/// Whether the group itself asks for a setting: the driver that kubeadm once had to be told is the same on every node.
+fn asks_for_more(context: &Context<'_>, settings: &Value) -> bool {
+    let own = |key: &String| key != "cgroupDriver" || context.group.kubelet.config.contains_key(key);
+    settings.as_object().is_some_and(|settings| settings.keys().any(own))
 }
 
 fn version(minor: Minor) -> &'static str {
@@ -374,6 +380,7 @@ pub(crate) fn check(context: &mut Context<'_>, decisions: &Decisions) {
             "copy the certificates by other means, or use Kubernetes 1.15 or newer",
         );
     }
+    check_taints(context);
     let joins = decisions.election != Some(Election::Always);
     let api = context.spec.api.as_ref();
     let authority = api.is_some_and(|api| api.certificate_authority.is_some());
@@ -384,6 +391,30 @@ pub(crate) fn check(context: &mut Context<'_>, decisions: &Decisions) {
             &Context::spec_path(["join"]),
             "a node that joins cannot tell the API server from an impostor",
             "give `api.certificateAuthority`, or `join.kubeadm.caCertHashes` as `kubeadm token create --print-join-command` prints them",
+        );
+    }
+}
+
+/// kubeadm gives its own taint only to a control-plane node that is given none.
+fn check_taints(context: &mut Context<'_>) {
+    let own = if context.kubeadm < Minor(24) {
+        "node-role.kubernetes.io/master"
+    } else {
+        "node-role.kubernetes.io/control-plane"
+    };
+    let taints = &context.group.taints;
+    if context.group.role == Role::ControlPlane
+        && !taints.is_empty()
+        && !taints.iter().any(|taint| taint.key == own)
+    {
+        let path = context.at(["taints"]);
+        context.key_warning(
+            codes::TAINT_REPLACED,
+            &path,
+            format!(
+                "kubeadm then leaves out its own taint `{own}`, and any pod may run on the control plane"
+            ),
+            format!("add `{{key: {own}, effect: NoSchedule}}`"),
         );
     }
 }

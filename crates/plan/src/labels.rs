@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use bringup_spec::{Segment, Taint, Text};
+use bringup_yaml::Path;
+use serde_json::Value;
 
 use crate::codes;
 use crate::context::Context;
@@ -51,7 +53,7 @@ fn name_fault(name: &str) -> Option<String> {
 fn word_fault(word: &str) -> Option<String> {
     let edge = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_alphanumeric());
     if word.chars().count() > 63 {
-        return Some(format!("`{word}` is longer than 63 characters"));
+        return Some("it is longer than 63 characters".to_owned());
     }
     let inner = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     if let Some(wrong) = word.chars().find(|letter| !inner(*letter)) {
@@ -78,8 +80,14 @@ fn value_fault(value: &Text) -> Option<String> {
     if let Some(value) = value.as_literal() {
         return if value.is_empty() { None } else { word_fault(value) };
     }
-    value.segments().iter().find_map(|segment| match segment {
-        Segment::Literal(text) => word_fault(&format!("a{text}a")),
+    let segments = value.segments();
+    segments.iter().enumerate().find_map(|(index, segment)| match segment {
+        // A fact beside it is at least one letter.
+        Segment::Literal(text) => {
+            let before = if index > 0 { "a" } else { "" };
+            let behind = if index + 1 < segments.len() { "a" } else { "" };
+            word_fault(&format!("{before}{text}{behind}"))
+        }
         Segment::Fact { .. } => None,
     })
 }
@@ -175,6 +183,30 @@ pub(crate) fn check_taints(context: &mut Context<'_>) {
     }
 }
 
+/// Checks taints that stand in kubelet's own field, at `path`.
+pub(crate) fn check_field_taints(context: &mut Context<'_>, path: &Path) {
+    let taints = context.group.kubelet.config.get("registerWithTaints").and_then(Value::as_array);
+    let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (index, taint) in taints.into_iter().flatten().enumerate() {
+        let text = |key: &str| taint.get(key).and_then(Value::as_str);
+        let place = path.index(index);
+        let (Some(key), Some(effect)) = (text("key"), text("effect")) else { continue };
+        if let Some(fault) = name_fault(key) {
+            let message = format!("`{key}` is no name of a taint: {fault}");
+            let hint = "write one such as `example.com/gpu` or `dedicated`";
+            context.error(codes::TAINT_NAME, &place.key("key"), message, hint);
+        }
+        if let Some(first) = seen.insert((key, effect), index) {
+            context.error(
+                codes::TAINT_DUPLICATE,
+                &place,
+                format!("the taint `{key}` with effect `{effect}` is there twice; kubelet takes neither"),
+                format!("keep one: the other is `registerWithTaints[{first}]`"),
+            );
+        }
+    }
+}
+
 /// The labels as `--node-labels` takes them.
 pub(crate) fn labels_flag(labels: &BTreeMap<String, Text>) -> Text {
     let mut text = Text::default();
@@ -228,6 +260,10 @@ mod tests {
         assert_eq!(fault(""), None);
         assert_eq!(fault("gpu-@{zone}"), None);
         assert_eq!(fault("@{instanceType}"), None);
+        assert_eq!(fault(&format!("{}@{{zone}}", "a".repeat(62))), None);
+        let long = fault(&format!("{}@{{zone}}", "b".repeat(63)));
+        assert_eq!(long.as_deref(), Some("it is longer than 63 characters"));
+        assert!(fault("-@{zone}").is_some() && fault("@{zone}-").is_some());
         assert!(fault("gpu @{zone}").is_some());
         assert!(fault("-gpu").is_some());
         assert!(fault(&"a".repeat(64)).is_some());

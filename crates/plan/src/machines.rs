@@ -40,7 +40,12 @@ pub(crate) fn tell(document: &Document, findings: &mut Findings) {
 
 /// `NAME (USER@ADDRESS:PORT through USER@ADDRESS:PORT)`
 fn described(machine: &Machine) -> String {
-    let login = |user: &str, address: &str, port: u16| format!("{user}@{address}:{port}");
+    let login = |user: &str, address: &str, port: u16| {
+        // An IPv6 address has colons of its own.
+        let is_bare = address.contains(':') && !address.starts_with('[');
+        let address = if is_bare { format!("[{address}]") } else { address.to_owned() };
+        format!("{user}@{address}:{port}")
+    };
     let mut text = match &machine.name {
         Some(name) => format!("`{name}` at "),
         None => String::new(),

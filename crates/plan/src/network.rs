@@ -29,6 +29,32 @@ pub(crate) fn is_ipv6(network: &Network) -> bool {
     }
 }
 
+/// Whether pods may find a DNS server there without a service: a cache on every node listens on a link-local address.
+pub(crate) fn is_on_the_node(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    }
+}
+
+/// What an address of a service range is kept for, if the cluster's DNS cannot have it.
+pub(crate) fn kept_for(network: &Network, address: IpAddr) -> Option<&'static str> {
+    let range = network.service_ranges.iter().find(|range| range.contains(address))?;
+    let is_last = match address {
+        IpAddr::V4(address) => {
+            u32::from(address).checked_add(1).is_none_or(|next| !range.contains(IpAddr::V4(next.into())))
+        }
+        IpAddr::V6(_) => false,
+    };
+    if range.nth(0) == Some(address) {
+        Some("the range itself")
+    } else if range.nth(1) == Some(address) {
+        Some("the API server's own service")
+    } else {
+        is_last.then_some("broadcasts")
+    }
+}
+
 /// Checks addresses and ranges of the whole document.
 pub(crate) fn check(document: &Document, findings: &mut Findings) {
     let network = &document.cluster.spec.network;
@@ -41,7 +67,21 @@ pub(crate) fn check(document: &Document, findings: &mut Findings) {
         let same_family: Vec<Cidr> =
             ranges.iter().copied().filter(|range| range.is_ipv4() == address.0.is_ipv4()).collect();
         let place = path.key("dns").index(index);
-        if ranges.is_empty() {
+        if ranges.is_empty() || is_on_the_node(address.0) {
+            continue;
+        }
+        if let Some(what) = kept_for(network, address.0) {
+            let usual: Vec<String> = ranges
+                .iter()
+                .filter_map(|range| range.nth(DNS_OFFSET))
+                .map(|usual| format!("`{usual}`"))
+                .collect();
+            error(
+                codes::DNS_TAKEN,
+                &place,
+                format!("`{address}` is kept for {what}: no service of DNS can have it"),
+                format!("write {}, or leave `dns` out", usual.join(" or ")),
+            );
             continue;
         }
         if same_family.is_empty() {

@@ -11,7 +11,8 @@ use bringup_spec::Phase;
 use bringup_yaml::Path;
 
 use crate::context::Context;
-use crate::{Step, codes};
+use crate::flavour::SCRIPTS;
+use crate::{Action, Step, codes};
 
 /// Where an operator's step wants to be.
 pub(crate) struct Wish {
@@ -322,6 +323,7 @@ fn place(
         let (Some(placing), Some((step, wish))) = (placings.get(*index), operators.get(*index)) else {
             continue;
         };
+        check_needs(context, line, placing.gap, step, wish);
         if placing.before.is_some_and(|highest| placing.gap > highest) {
             let message = format!(
                 "`{}` cannot be there: what it comes before is over when what it comes after ends",
@@ -330,6 +332,31 @@ fn place(
             let hint = "the phases run in this order: identify, fetch, pre-install, update, runtime, configure, reboot, gate, kubelet, control-plane, registered, platform, post-install, report";
             context.error(codes::STEP_IMPOSSIBLE, &wish.path.key("before"), message, hint);
         }
+    }
+}
+
+/// What a step uses is there before it: the node's facts, and its own script.
+fn check_needs(context: &mut Context<'_>, line: &[Mark], gap: usize, step: &Step, wish: &Wish) {
+    let comes_later = |is_it: &dyn Fn(&Step) -> bool| {
+        let at = line.iter().position(|mark| matches!(mark, Mark::Ours(step) if is_it(step)));
+        at.is_some_and(|at| gap <= at)
+    };
+    let Action::Run { command, environment, .. } = &step.action else { return };
+    let fact = command.iter().chain(environment.values()).flat_map(|text| text.facts()).next();
+    if let Some(fact) = fact
+        && comes_later(&|step| step.action == Action::LearnFacts)
+    {
+        let message = format!("`{}` uses `@{{{fact}}}`, and runs before the node knows any fact", step.name);
+        let hint = "let it run after `identify`, or write the value itself";
+        context.error(codes::STEP_IMPOSSIBLE, &wish.path, message, hint);
+    }
+    let program = command.first().and_then(|text| text.as_literal()).unwrap_or_default();
+    let writes = |step: &Step| matches!(&step.action, Action::WriteFile { path, .. } if path == program);
+    if program.starts_with(SCRIPTS) && comes_later(&writes) {
+        let message =
+            format!("the script of `{}` is put in place in the phase `fetch`, and it runs before", step.name);
+        let hint = "let it run after `fetch`, or use `run` with a program of the image";
+        context.error(codes::STEP_IMPOSSIBLE, &wish.path, message, hint);
     }
 }
 

@@ -119,7 +119,8 @@ fn an_unknown_key_hears_where_it_belongs() {
     assert_eq!(hint("nodegroups", "top"), "did you mean `nodeGroups`? it belongs under `spec`");
     assert_eq!(hint("hopLimit", "group"), "`hopLimit` belongs under `spec.nodeGroups[].launch.metadata`");
     assert_eq!(hint("kubeletExtraConfig", "group"), "write `kubelet.config`");
-    assert_eq!(hint("<<", "group"), "write the keys themselves: merge keys are no part of YAML 1.2");
+    let merged = "write the keys themselves; an alias may stand for a whole value, as in `labels: *common`";
+    assert_eq!(hint("<<", "group"), merged);
     assert_eq!(hint("banana", "top"), "known keys are `apiVersion`, `kind`, `metadata`, `spec`");
 }
 

@@ -249,3 +249,11 @@ fn a_secret_in_the_environment_is_a_warning() {
     let told = only(&text);
     assert_eq!((told.0, told.1, told.2.as_str()), (15, 11, "the value of `HTTP_TOKEN` stands in the clear"));
 }
+
+#[test]
+fn merge_keys_are_told_wherever_they_stand() {
+    let text = "apiVersion: bringup.dev/v1alpha1\nkind: Cluster\nmetadata: {name: demo}\nspec:\n  kubernetes: {version: \"1.33\"}\n  join: {method: kubeconfig}\n  nodeGroups:\n    - name: a\n      os: debian\n      labels: &l {a: b}\n    - name: b\n      os: debian\n      labels: {<<: *l, c: d}\n      kubelet: {config: {evictionHard: {<<: *l}}}\n";
+    let read = bringup_spec::read("f", text);
+    let told: Vec<&str> = read.findings.iter().map(|finding| finding.message.as_str()).collect();
+    assert_eq!(told, ["merge keys are not supported: `<<` is no part of YAML 1.2"; 2]);
+}

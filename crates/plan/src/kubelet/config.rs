@@ -187,9 +187,9 @@ fn eks(context: &Context<'_>, decisions: &Decisions, fields: &mut Map<String, Va
     if decisions.join != JoinMethod::EksToken {
         return;
     }
-    if minor >= Minor(34) {
-        fields.insert("shutdownGracePeriod".to_owned(), json!("2m30s"));
-        fields.insert("shutdownGracePeriodCriticalPods".to_owned(), json!("30s"));
+    if let Some([all, critical]) = shutdown_periods(context) {
+        fields.insert("shutdownGracePeriod".to_owned(), json!(all));
+        fields.insert("shutdownGracePeriodCriticalPods".to_owned(), json!(critical));
     }
     // Each is off by default in exactly this minor, and on in later ones.
     let gate = match minor {
@@ -200,6 +200,12 @@ fn eks(context: &Context<'_>, decisions: &Decisions, fields: &mut Map<String, Va
     if let Some(gate) = gate {
         set_gate(fields, gate);
     }
+}
+
+/// The time that all pods and that critical ones have to end, where EKS' images give them any.
+pub(super) fn shutdown_periods(context: &Context<'_>) -> Option<[&'static str; 2]> {
+    let eks = context.spec.join.method == JoinMethod::EksToken;
+    (eks && context.minor >= Minor(34)).then_some(["2m30s", "30s"])
 }
 
 fn set_gate(fields: &mut Map<String, Value>, gate: &str) {

@@ -1,6 +1,7 @@
 //! kubelet's command line.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use bringup_kubelet::{Lookup, Minor, OLDEST, flag, obsolete_flag_value};
 use bringup_spec::{Fact, JoinMethod, NodeNamePolicy, RuntimeName, Segment, Text};
@@ -134,6 +135,22 @@ fn check(context: &mut Context<'_>, path: &bringup_yaml::Path, name: &str, value
     if let Some(addresses) = value.as_literal().filter(|_| name == "cluster-dns") {
         for address in addresses.split(',') {
             super::values::check_dns(context, path, address.trim(), codes::FLAG_VALUE);
+        }
+    }
+    if let Some(text) = value.as_literal() {
+        super::choices::check_flag(context, path, name, text);
+        if let Some((why, instead)) = super::reserved::flag_fault(context, name, text) {
+            let message = format!("`--{name}` may not be set so: {why}");
+            context.key_error(codes::FLAG_RESERVED, path, message, instead);
+        }
+        if name == "node-ip" && !text.split(',').all(|address| address.trim().parse::<IpAddr>().is_ok()) {
+            let message = format!("`{text}` is no address of a node");
+            context.error(
+                codes::FLAG_VALUE,
+                path,
+                message,
+                "write one IP address, or one of each family with a comma between",
+            );
         }
     }
     match flag(name, minor) {

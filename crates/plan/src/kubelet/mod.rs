@@ -1,5 +1,6 @@
 //! kubelet: its configuration, flags, credentials and unit.
 
+mod choices;
 pub(crate) mod config;
 pub(crate) mod credential_provider;
 pub(crate) mod flags;

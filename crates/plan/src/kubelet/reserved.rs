@@ -30,6 +30,55 @@ pub(crate) fn flag_instead(name: &str, on_aws: bool) -> Option<&'static str> {
     FLAGS.iter().find(|(flag, _)| *flag == name).map(|(_, instead)| *instead)
 }
 
+/// Why a flag may not have this value, and what to do: what holds for a field holds for the flag that overrides it.
+pub(crate) fn flag_fault(context: &Context<'_>, name: &str, text: &str) -> Option<(&'static str, String)> {
+    // A flag without a value is true.
+    let truth = match text {
+        "" => Some(true),
+        text => text.parse::<bool>().ok(),
+    };
+    let network = &context.spec.network;
+    let remove = || "remove it".to_owned();
+    match name {
+        "anonymous-auth" if truth == Some(true) => Some((ANONYMOUS, remove())),
+        "authentication-token-webhook" if truth == Some(false) => Some((WEBHOOK, remove())),
+        "authorization-mode" if text == "AlwaysAllow" => Some((ALWAYS_ALLOW, remove())),
+        "register-node" if truth == Some(false) => Some((UNREGISTERED, remove())),
+        "client-ca-file" if has_authority(context) => {
+            Some((AUTHORITY, "put the certificate into `api.certificateAuthority`".to_owned()))
+        }
+        "cluster-domain" if text != network.domain => {
+            Some((DOMAIN, format!("write `network.domain: {text}` and remove this")))
+        }
+        "cluster-dns" if !network.dns.is_empty() => {
+            let same = text.split(',').map(str::trim).eq(network.dns.iter().map(ToString::to_string));
+            (!same).then(|| (DNS, "keep `network.dns` and remove this".to_owned()))
+        }
+        "fail-swap-on" if truth == Some(true) && keeps_swap(context) => {
+            Some((SWAP, "remove it, or write `swap: off`".to_owned()))
+        }
+        _ => None,
+    }
+}
+
+fn has_authority(context: &Context<'_>) -> bool {
+    context.spec.api.as_ref().is_some_and(|api| api.certificate_authority.is_some())
+}
+
+fn keeps_swap(context: &Context<'_>) -> bool {
+    context.group.swap.as_ref().is_some_and(|swap| swap.policy != SwapPolicy::Off)
+}
+
+/// Why not, for fields and for the flags that override them.
+const ANONYMOUS: &str = "anybody who reaches the node could then run commands in its pods";
+const WEBHOOK: &str = "the API server could then no longer tell who asks";
+const ALWAYS_ALLOW: &str = "anybody with a certificate could then run commands in the node's pods";
+const UNREGISTERED: &str = "the plan waits until the node is registered, which would never be";
+const AUTHORITY: &str = "the plan writes the cluster's authority itself";
+const DOMAIN: &str = "the cluster's domain is another one for every other node";
+const DNS: &str = "`network.dns` says otherwise";
+const SWAP: &str = "the node is to have swap, and kubelet would not start";
+
 /// Checks the fields that the operator gave under `path`.
 pub(crate) fn check_fields(context: &mut Context<'_>, path: &Path) {
     let config = &context.group.kubelet.config;
@@ -58,21 +107,13 @@ pub(crate) fn check_fields(context: &mut Context<'_>, path: &Path) {
     {
         let same = given.iter().filter_map(Value::as_str).eq(network.dns.iter().map(ToString::to_string));
         if !same {
-            refuse(
-                &["clusterDNS"],
-                "`network.dns` says otherwise",
-                "keep `network.dns` and remove this".to_owned(),
-            );
+            refuse(&["clusterDNS"], DNS, "keep `network.dns` and remove this".to_owned());
         }
     }
     if let Some(given) = config.get("clusterDomain").and_then(Value::as_str)
         && given != network.domain
     {
-        refuse(
-            &["clusterDomain"],
-            "the cluster's domain is another one for every other node",
-            format!("write `network.domain: {given}` and remove this"),
-        );
+        refuse(&["clusterDomain"], DOMAIN, format!("write `network.domain: {given}` and remove this"));
     }
     let lookup = |keys: &[&str]| {
         let mut value = config.get(*keys.first()?)?;
@@ -81,45 +122,23 @@ pub(crate) fn check_fields(context: &mut Context<'_>, path: &Path) {
         }
         Some(value)
     };
-    let unsafe_fields: [(&[&'static str], Value, &str); 3] = [
-        (
-            &["authentication", "anonymous", "enabled"],
-            Value::Bool(true),
-            "anybody who reaches the node could then run commands in its pods",
-        ),
-        (
-            &["authentication", "webhook", "enabled"],
-            Value::Bool(false),
-            "the API server could then no longer tell who asks",
-        ),
-        (
-            &["authorization", "mode"],
-            Value::String("AlwaysAllow".to_owned()),
-            "anybody with a certificate could then run commands in the node's pods",
-        ),
+    let unsafe_fields: [(&[&'static str], Value, &str); 4] = [
+        (&["registerNode"], Value::Bool(false), UNREGISTERED),
+        (&["authentication", "anonymous", "enabled"], Value::Bool(true), ANONYMOUS),
+        (&["authentication", "webhook", "enabled"], Value::Bool(false), WEBHOOK),
+        (&["authorization", "mode"], Value::String("AlwaysAllow".to_owned()), ALWAYS_ALLOW),
     ];
     for (keys, value, why) in unsafe_fields {
         if lookup(keys) == Some(&value) {
             refuse(keys, why, "remove it".to_owned());
         }
     }
-    let has_authority = context.spec.api.as_ref().is_some_and(|api| api.certificate_authority.is_some());
     let client_authority: &[&'static str] = &["authentication", "x509", "clientCAFile"];
-    if has_authority && lookup(client_authority).is_some() {
-        refuse(
-            client_authority,
-            "the plan writes the cluster's authority itself",
-            "put the certificate into `api.certificateAuthority`".to_owned(),
-        );
+    if has_authority(context) && lookup(client_authority).is_some() {
+        refuse(client_authority, AUTHORITY, "put the certificate into `api.certificateAuthority`".to_owned());
     }
-    if config.get("failSwapOn") == Some(&Value::Bool(true))
-        && context.group.swap.as_ref().is_some_and(|swap| swap.policy != SwapPolicy::Off)
-    {
-        refuse(
-            &["failSwapOn"],
-            "the node is to have swap, and kubelet would not start",
-            "remove it, or write `swap: off`".to_owned(),
-        );
+    if config.get("failSwapOn") == Some(&Value::Bool(true)) && keeps_swap(context) {
+        refuse(&["failSwapOn"], SWAP, "remove it, or write `swap: off`".to_owned());
     }
     for (keys, why, instead) in faults {
         let message = format!("`{}` may not be set: {why}", keys.join("."));

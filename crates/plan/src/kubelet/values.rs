@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use bringup_diag::Code;
-use bringup_kubelet::is_quantity;
+use bringup_kubelet::{duration_nanoseconds, is_quantity};
 use bringup_yaml::Path;
 use serde_json::Value;
 
@@ -54,12 +54,37 @@ pub(crate) fn check_fields(context: &mut Context<'_>, path: &Path) {
         }
     }
     check_image_thresholds(context, path);
+    check_shutdown(context, path);
+    crate::labels::check_field_taints(context, &path.key("registerWithTaints"));
+    super::choices::check_fields(context, path);
     if let Some(addresses) = config.get("clusterDNS").and_then(Value::as_array) {
         for (index, address) in addresses.iter().enumerate() {
             if let Some(address) = address.as_str() {
                 check_dns(context, &path.key("clusterDNS").index(index), address, codes::FIELD_VALUE);
             }
         }
+    }
+}
+
+/// The time for critical pods is the end of the time for all. Kubelet's own default of both is none.
+fn check_shutdown(context: &mut Context<'_>, path: &Path) {
+    let names = ["shutdownGracePeriod", "shutdownGracePeriodCriticalPods"];
+    let eks = super::config::shutdown_periods(context);
+    let given = names.map(|name| context.group.kubelet.config.get(name).and_then(Value::as_str));
+    if given == [None, None] || given.iter().flatten().any(|text| text.contains("@{")) {
+        return;
+    }
+    let in_force = |index: usize| {
+        let text = given.get(index).copied().flatten().or_else(|| eks.map(|eks| eks[index]));
+        text.map_or(Some(0), duration_nanoseconds)
+    };
+    if let (Some(all), Some(critical)) = (in_force(0), in_force(1))
+        && critical > all
+    {
+        let name = if given[1].is_some() { names[1] } else { names[0] };
+        let message = "critical pods are given more time to end than all pods together".to_owned();
+        let hint = "let `shutdownGracePeriod` be at least `shutdownGracePeriodCriticalPods`";
+        context.error(codes::FIELD_VALUE, &path.key(name), message, hint);
     }
 }
 
@@ -100,10 +125,21 @@ pub(crate) fn check_dns(context: &mut Context<'_>, path: &Path, address: &str, i
         context.error(invalid, path, message, "write an IP address such as `10.100.0.10`");
         return;
     };
-    // A cache on every node listens on a link-local address.
-    let on_the_node = matches!(parsed, IpAddr::V4(address) if address.is_link_local());
+    if let Some(what) = network::kept_for(&context.spec.network, parsed) {
+        let message = format!("`{address}` is kept for {what}: no service of DNS can have it");
+        context.error(
+            codes::DNS_TAKEN,
+            path,
+            message,
+            "write the address of the cluster's DNS, or remove it",
+        );
+        return;
+    }
     let ranges = &context.spec.network.service_ranges;
-    if on_the_node || ranges.is_empty() || ranges.iter().any(|range| range.contains(parsed)) {
+    if network::is_on_the_node(parsed)
+        || ranges.is_empty()
+        || ranges.iter().any(|range| range.contains(parsed))
+    {
         return;
     }
     let shown: Vec<String> = ranges.iter().map(|range| format!("`{range}`")).collect();

@@ -87,7 +87,7 @@ fn fields_of_another_platform_are_told() {
 fn regions_partitions_and_accounts_are_checked() {
     let found = |aws: &str| {
         let spec = format!(
-            "kubernetes: {{version: \"1.33\"}}\napi: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}\njoin: {{method: eks-token}}\naws: {aws}"
+            "kubernetes: {{version: \"1.33\"}}\napi: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}\njoin: {{method: eks-token}}\nnetwork: {{serviceRanges: [10.100.0.0/16]}}\naws: {aws}"
         );
         cluster(&spec, "platform: aws\nos: amazon-linux-2023")
     };

@@ -211,12 +211,15 @@ fn each_command_of_kubeadm_skips_only_its_own_phases() {
 fn kubeadm_before_1_25_cannot_patch_a_node() {
     let document = kubeadm("1.24", "", "kubelet: {config: {maxPods: 50}}");
     assert_eq!(codes(&document), ["kubelet/config-not-per-node"]);
+    // What the plan itself adds is the cluster's, too.
+    assert_eq!(codes(&kubeadm("1.21", "", "")), Vec::<&str>::new());
 }
 
 #[test]
 fn what_the_way_to_join_lacks_is_told() {
     let found = |spec: &str, group: &str| {
-        codes(&cluster(&format!("kubernetes: {{version: \"1.33\"}}\n{spec}"), group))
+        let network = "network: {serviceRanges: [10.96.0.0/16]}";
+        codes(&cluster(&format!("kubernetes: {{version: \"1.33\"}}\n{network}\n{spec}"), group))
     };
     let api = format!("api: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}");
     assert_eq!(found("join: {method: bootstrap-token, token: {file: /t}}", "os: debian"), ["api/missing"]);

@@ -8,6 +8,7 @@
 
 mod agreement;
 mod carriers;
+mod doors;
 mod findings;
 mod flavours;
 mod join;

@@ -26,11 +26,11 @@ fn a_plan_reads_back_as_it_was_written() {
 fn the_order_of_maps_in_the_document_does_not_matter() {
     let one = eks(
         "1.33",
-        "labels: {a: \"1\", b: \"2\"}\nsysctls: {x.y: 1, a.b: 2}\nkubelet: {config: {maxPods: 5, evictionHard: {a: \"1\", b: \"2\"}}}",
+        "labels: {a: \"1\", b: \"2\"}\nsysctls: {x.y: 1, a.b: 2}\nkubelet: {config: {maxPods: 5, evictionHard: {memory.available: \"1\", nodefs.available: \"2\"}}}",
     );
     let other = eks(
         "1.33",
-        "sysctls: {a.b: 2, x.y: 1}\nkubelet: {config: {evictionHard: {b: \"2\", a: \"1\"}, maxPods: 5}}\nlabels: {b: \"2\", a: \"1\"}",
+        "sysctls: {a.b: 2, x.y: 1}\nkubelet: {config: {evictionHard: {nodefs.available: \"2\", memory.available: \"1\"}, maxPods: 5}}\nlabels: {b: \"2\", a: \"1\"}",
     );
     assert_eq!(plan(&one).to_json(), plan(&other).to_json());
 }

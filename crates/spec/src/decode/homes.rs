@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::known_fields;
 
 /// What other systems call it, and what to write here.
-const FOREIGN: [(&str, &str); 26] = [
+const FOREIGN: [(&str, &str); 25] = [
     ("ami", "`launch.image`"),
     ("amiFamily", "`os`"),
     ("bootstrapCommands", "`steps`, with `before: [configure]`"),
@@ -34,7 +34,6 @@ const FOREIGN: [(&str, &str); 26] = [
     ("userData", "`parts`"),
     ("volumeSize", "`launch.volumes[].sizeGiB`"),
     ("write_files", "`files`"),
-    ("<<", "the keys themselves: merge keys are no part of YAML 1.2"),
 ];
 
 /// Beyond so many, saying where a key belongs is of no help.

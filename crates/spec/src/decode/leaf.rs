@@ -227,8 +227,9 @@ impl<T: Decode> Decode for BTreeMap<String, T> {
             return reader.fault(codes::WRONG_TYPE, node.span, "a mapping is expected here", hint);
         };
         reader.duplicates(entries);
+        reader.merge_keys(entries);
+        let entries = entries.iter().filter(|entry| entry.key != "<<");
         let values: Vec<Option<(String, T)>> = entries
-            .iter()
             .map(|entry| {
                 if entry.key.trim().is_empty() {
                     let hint = "write a name before the `:`";
@@ -267,6 +268,7 @@ fn report_within(node: &Node, reader: &mut Reader) {
     }
     if let Some(entries) = node.entries() {
         reader.duplicates(entries);
+        reader.merge_keys(entries);
         for entry in entries {
             report_within(&entry.value, reader);
         }

@@ -132,6 +132,10 @@ impl Reader {
             if known.contains(&entry.key.as_str()) {
                 continue;
             }
+            if entry.key == "<<" {
+                self.merge_keys(std::slice::from_ref(entry));
+                continue;
+            }
             let (message, hint) = if is_no_text(entry) {
                 (
                     format!("a key of {what} must be text"),
@@ -172,6 +176,18 @@ impl Reader {
             .hint("keep one of the two; most readers of YAML silently take the last");
             self.findings.push(finding);
             seen.insert(&entry.key, first);
+        }
+    }
+
+    /// Reports `<<`, which readers of YAML 1.1 take for the keys of another mapping.
+    pub(crate) fn merge_keys(&mut self, entries: &[Entry]) {
+        for entry in entries.iter().filter(|entry| entry.key == "<<") {
+            let _: Option<()> = self.fault(
+                codes::UNKNOWN_KEY,
+                entry.key_span,
+                "merge keys are not supported: `<<` is no part of YAML 1.2",
+                "write the keys themselves; an alias may stand for a whole value, as in `labels: *common`",
+            );
         }
     }
 

@@ -1,0 +1,167 @@
+//! What would leave a node outside, pods without names, or a door open.
+
+use bringup_diag::Severity;
+
+use crate::support::{AUTHORITY, cluster, codes, eks, eks_with, only, plain};
+
+fn kubelet(config: &str) -> Vec<&'static str> {
+    codes(&eks("1.33", &format!("kubelet: {{config: {{{config}}}}}")))
+}
+
+#[test]
+fn a_flag_may_not_say_what_its_field_may_not() {
+    for flag in [
+        "anonymous-auth: \"true\"",
+        "anonymous-auth: \"\"",
+        "authentication-token-webhook: \"false\"",
+        "authorization-mode: AlwaysAllow",
+        "client-ca-file: /x",
+        "cluster-domain: other.local",
+        "register-node: \"false\"",
+    ] {
+        let found = codes(&eks("1.33", &format!("kubelet: {{flags: {{{flag}}}}}")));
+        assert!(found.contains(&"kubelet/flag-reserved"), "{flag}: {found:?}");
+    }
+    for flag in ["anonymous-auth: \"false\"", "authorization-mode: Webhook", "cluster-domain: cluster.local"]
+    {
+        let found = codes(&eks("1.33", &format!("kubelet: {{flags: {{{flag}}}}}")));
+        assert!(!found.contains(&"kubelet/flag-reserved"), "{flag}: {found:?}");
+    }
+    let swap = codes(&eks("1.33", "swap: keep\nkubelet: {flags: {fail-swap-on: \"true\"}}"));
+    assert!(swap.contains(&"kubelet/flag-reserved"), "{swap:?}");
+    let dns = eks_with(
+        "1.33",
+        "network: {dns: [10.100.0.10], serviceRanges: [10.100.0.0/16]}",
+        "os: amazon-linux-2023\nkubelet: {flags: {cluster-dns: 10.100.0.11}}",
+    );
+    assert!(codes(&dns).contains(&"kubelet/flag-reserved"));
+    assert_eq!(kubelet("registerNode: false"), ["kubelet/field-reserved"]);
+    assert_eq!(kubelet("registerNode: true"), Vec::<&str>::new());
+}
+
+#[test]
+fn taints_in_kubelets_own_field_follow_the_same_rules() {
+    let twice = "registerWithTaints: [{key: a, effect: NoSchedule}, {key: a, value: b, effect: NoSchedule}]";
+    assert_eq!(kubelet(twice), ["taint/duplicate"]);
+    assert_eq!(
+        kubelet("registerWithTaints: [{key: a, effect: NoSchedule}, {key: a, effect: NoExecute}]"),
+        Vec::<&str>::new()
+    );
+    assert_eq!(kubelet("registerWithTaints: [{key: \"a b\", effect: NoSchedule}]"), ["taint/name"]);
+    assert_eq!(kubelet("registerWithTaints: [{key: a, effect: Never}]"), ["kubelet/field-value"]);
+}
+
+#[test]
+fn a_cluster_of_eks_says_where_its_dns_is() {
+    let without = |group: &str| eks_with("1.33", "network: {}\n", &format!("os: amazon-linux-2023\n{group}"));
+    let finding = only(&without(""), "network/no-dns");
+    assert_eq!(finding.severity, Severity::Warning);
+    assert!(finding.hint.is_some_and(|hint| hint.contains("serviceRanges")));
+    assert!(codes(&without("kubelet: {config: {clusterDNS: [10.0.0.10]}}")).is_empty());
+    assert!(codes(&eks("1.33", "")).is_empty());
+}
+
+#[test]
+fn dns_takes_no_address_that_is_kept() {
+    let network = |dns: &str| {
+        eks_with(
+            "1.33",
+            &format!("network: {{serviceRanges: [10.100.0.0/16], dns: [{dns}]}}"),
+            "os: amazon-linux-2023",
+        )
+    };
+    for kept in ["10.100.0.0", "10.100.0.1", "10.100.255.255"] {
+        assert_eq!(codes(&network(kept)), ["network/dns-taken"], "{kept}");
+        let field = format!("kubelet: {{config: {{clusterDNS: [{kept}]}}}}");
+        assert_eq!(codes(&eks("1.33", &field)), ["network/dns-taken"], "{kept}");
+    }
+    // A cache on the node listens there.
+    for free in ["10.100.0.2", "10.100.255.254", "169.254.20.10"] {
+        assert_eq!(codes(&network(free)), Vec::<&str>::new(), "{free}");
+    }
+}
+
+#[test]
+fn kubeadms_own_taint_is_not_lost_in_silence() {
+    let plane = |version: &str, taints: &str| {
+        let spec = format!(
+            "kubernetes: {{version: \"{version}\"}}\napi: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}\njoin: {{method: kubeadm, token: {{file: /t}}}}"
+        );
+        codes(&cluster(&spec, &format!("os: debian\nrole: control-plane\nbootstrap: true\ntaints: {taints}")))
+    };
+    let other = "[{key: dedicated, effect: NoSchedule}]";
+    assert!(plane("1.33", other).contains(&"taint/replaces-kubeadms"));
+    assert!(!plane("1.33", "[]").contains(&"taint/replaces-kubeadms"));
+    let own = |key: &str| format!("[{{key: node-role.kubernetes.io/{key}, effect: NoSchedule}}]");
+    assert!(!plane("1.33", &own("control-plane")).contains(&"taint/replaces-kubeadms"));
+    // Until 1.23 it has another name.
+    assert!(!plane("1.23", &own("master")).contains(&"taint/replaces-kubeadms"));
+    assert!(plane("1.23", &own("control-plane")).contains(&"taint/replaces-kubeadms"));
+}
+
+#[test]
+fn a_step_uses_only_what_is_there() {
+    let step = |step: &str| codes(&eks("1.33", &format!("steps: [{{name: a, {step}}}]")));
+    assert_eq!(step("run: [/bin/x, \"@{zone}\"], before: [identify]"), ["step/impossible"]);
+    assert_eq!(step("run: [/bin/x], environment: {A: \"@{zone}\"}, before: [identify]"), ["step/impossible"]);
+    assert_eq!(step("run: [/bin/x], before: [identify]"), Vec::<&str>::new());
+    assert_eq!(step("run: [/bin/x, \"@{zone}\"], after: [identify]"), Vec::<&str>::new());
+    assert_eq!(step("script: \"#!/bin/sh\\n\", before: [identify]"), ["step/impossible"]);
+    assert_eq!(step("script: \"#!/bin/sh\\n\", before: [fetch]"), ["step/impossible"]);
+    assert_eq!(step("script: \"#!/bin/sh\\n\", after: [fetch]"), Vec::<&str>::new());
+}
+
+#[test]
+fn a_region_that_is_not_known_is_only_doubted() {
+    let region = |region: &str| {
+        let spec = format!(
+            "kubernetes: {{version: \"1.33\"}}\napi: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}\njoin: {{method: eks-token}}\naws: {{region: {region}}}\nnetwork: {{serviceRanges: [10.100.0.0/16]}}"
+        );
+        cluster(&spec, "platform: aws\nos: amazon-linux-2023")
+    };
+    let finding = only(&region("us-moon-1"), "aws/region");
+    assert_eq!(finding.severity, Severity::Warning);
+    for known in ["eu-central-1", "ap-southeast-7", "us-gov-west-1", "cn-north-1", "mx-central-1"] {
+        assert!(codes(&region(known)).is_empty(), "{known}");
+    }
+}
+
+#[test]
+fn kubelet_takes_only_its_own_words() {
+    for config in [
+        "topologyManagerPolicy: best",
+        "topologyManagerScope: node",
+        "cpuManagerPolicy: Static",
+        "memoryManagerPolicy: static",
+        "hairpinMode: veth",
+        "tlsMinVersion: \"1.2\"",
+        "tlsCipherSuites: [TLS_AES_128_GCM_SHA256, ECDHE-RSA-AES128-GCM-SHA256]",
+        "evictionHard: {memory.free: 1Gi}",
+        "evictionSoft: {memory.available: 1Gi}",
+        "shutdownGracePeriod: 30s, shutdownGracePeriodCriticalPods: 1m",
+        "shutdownGracePeriodCriticalPods: 10s",
+    ] {
+        assert_eq!(kubelet(config), ["kubelet/field-value"], "{config}");
+    }
+    for config in [
+        "topologyManagerPolicy: single-numa-node, topologyManagerScope: pod, cpuManagerPolicy: static, memoryManagerPolicy: Static",
+        "hairpinMode: none, configMapAndSecretChangeDetectionStrategy: Cache, tlsMinVersion: VersionTLS13",
+        "tlsCipherSuites: [TLS_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305]",
+        "evictionHard: {containerfs.available: 5%, pid.available: 10%}",
+        "evictionSoft: {memory.available: 1Gi}, evictionSoftGracePeriod: {memory.available: 1m30s}",
+        "shutdownGracePeriod: 30s, shutdownGracePeriodCriticalPods: 30s",
+    ] {
+        assert_eq!(kubelet(config), Vec::<&str>::new(), "{config}");
+    }
+    // 1.34's own 2m30s is less.
+    let critical = "kubelet: {config: {shutdownGracePeriodCriticalPods: 3m}}";
+    assert_eq!(codes(&eks("1.34", critical)), ["kubelet/field-value"]);
+    assert_eq!(codes(&eks("1.34", &critical.replace("3m", "1m"))), Vec::<&str>::new());
+    let signal = plain("1.28", "kubelet: {config: {evictionHard: {containerfs.available: 5%}}}");
+    assert_eq!(codes(&signal), ["kubelet/field-value"]);
+    let flag = |flag: &str| codes(&eks("1.33", &format!("kubelet: {{flags: {{{flag}}}}}")));
+    assert!(flag("cpu-manager-policy: dynamic").contains(&"kubelet/flag-value"));
+    assert!(flag("tls-cipher-suites: \"TLS_AES_128_GCM_SHA256,X\"").contains(&"kubelet/flag-value"));
+    assert!(flag("node-ip: here").contains(&"kubelet/flag-value"));
+    assert!(!flag("node-ip: \"10.0.0.1,fd00::1\"").contains(&"kubelet/flag-value"));
+}
