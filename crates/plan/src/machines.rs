@@ -1,7 +1,7 @@
 //! Which machines get a plan over SSH: nothing of it is in the plan, so that it is told.
 
 use bringup_diag::{Finding, Findings};
-use bringup_spec::{Carrier, Document, Machine};
+use bringup_spec::{Carrier, Document, Machine, SecretSource};
 use bringup_yaml::Path;
 
 use crate::codes;
@@ -38,7 +38,7 @@ pub(crate) fn tell(document: &Document, findings: &mut Findings) {
     }
 }
 
-/// `NAME (USER@ADDRESS:PORT through USER@ADDRESS:PORT)`
+/// `NAME at USER@ADDRESS:PORT with the key in file ID through USER@ADDRESS:PORT`: where secrets are, never what they are.
 fn described(machine: &Machine) -> String {
     let login = |user: &str, address: &str, port: u16| {
         // An IPv6 address has colons of its own.
@@ -51,13 +51,36 @@ fn described(machine: &Machine) -> String {
         None => String::new(),
     };
     text.push_str(&login(&machine.user, &machine.address, machine.port));
+    if let Some(key) = &machine.key {
+        text.push_str(&format!(" with the key in {}", place_of(key)));
+    }
+    if let Some(password) = &machine.password {
+        text.push_str(&format!(" with the password in {}", place_of(password)));
+    }
+    if machine.agent {
+        text.push_str(" with a key of your SSH agent");
+    }
     if let Some(host) = &machine.jump_host {
         text.push_str(" through ");
         text.push_str(&login(&host.user, &host.address, host.port));
+        if let Some(key) = &host.key {
+            text.push_str(&format!(" with the key in {}", place_of(key)));
+        }
     }
     if let Some(role) = machine.role {
         text.push_str(" as ");
         text.push_str(role.word());
     }
     text
+}
+
+fn place_of(secret: &SecretSource) -> String {
+    let (kind, name) = match secret {
+        SecretSource::File(path) => ("file", path),
+        SecretSource::Environment(name) => ("environment variable", name),
+        SecretSource::S3(url) => ("S3", url),
+        SecretSource::SsmParameter(name) => ("SSM parameter", name),
+        SecretSource::SecretsManager(name) => ("Secrets Manager", name),
+    };
+    format!("{kind} `{name}`")
 }

@@ -10,8 +10,9 @@ use serde_json::Value as Json;
 
 use crate::program::cases;
 
-/// A field: the name of the definition that declares it, and its own.
-type Field = (String, String);
+/// A field, by the way to it: `spec.machines[].jumpHost.key`. Of a mapping with exactly one key, the keys are ways to
+/// say one thing: they stand once for the whole schema, as `SecretSource.file`.
+type Field = String;
 
 /// One step into a document.
 #[derive(Clone, Debug)]
@@ -25,29 +26,52 @@ struct Setting {
     field: Field,
     path: Vec<Step>,
     mandatory: bool,
+    /// Whether it holds one of several ways to say one thing: then what it says must matter, not only that it is there.
+    choice: bool,
 }
 
-/// The fields that a schema declares.
-fn declared(schema: &Json) -> BTreeSet<Field> {
-    let mut fields = BTreeSet::new();
-    let definitions = schema["$defs"].as_object().expect("definitions");
-    for (name, definition) in definitions {
-        if let Some(properties) = definition["properties"].as_object() {
-            fields.extend(properties.keys().map(|property| (name.clone(), property.clone())));
-        }
+/// The definition that a schema refers to, if it declares fields.
+fn target<'a>(schema: &'a Json, node: &'a Json) -> Option<(&'a str, &'a Json)> {
+    let name = node["$ref"].as_str()?.strip_prefix("#/$defs/")?;
+    let target = &schema["$defs"][name];
+    if target["properties"].is_object() { Some((name, target)) } else { self::target(schema, target) }
+}
+
+/// What the fields of a definition are called where it stands.
+fn prefix(name: &str, definition: &Json, way: &str) -> String {
+    if definition["maxProperties"] == 1 { name.to_owned() } else { way.to_owned() }
+}
+
+/// The fields that a schema declares, beneath one of its nodes.
+fn declared(schema: &Json, node: &Json, way: &str, fields: &mut BTreeSet<Field>) {
+    for option in node["anyOf"].as_array().into_iter().flatten() {
+        declared(schema, option, way, fields);
     }
-    fields
+    if node["items"].is_object() {
+        declared(schema, &node["items"], &format!("{way}[]"), fields);
+    }
+    if node["additionalProperties"].is_object() {
+        declared(schema, &node["additionalProperties"], &format!("{way}{{}}"), fields);
+    }
+    if let Some((name, definition)) = target(schema, node) {
+        let way = prefix(name, definition, way);
+        for (key, property) in definition["properties"].as_object().into_iter().flatten() {
+            let way = format!("{way}.{key}");
+            declared(schema, property, &way, fields);
+            fields.insert(way);
+        }
+    } else if let Some(name) = node["$ref"].as_str().and_then(|name| name.strip_prefix("#/$defs/")) {
+        declared(schema, &schema["$defs"][name], way, fields);
+    }
 }
 
 /// The definition that a schema is or refers to, for a mapping with these keys.
-fn definition<'a>(schema: &'a Json, node: &'a Json, value: &Value) -> Option<(String, &'a Json)> {
-    if let Some(reference) = node["$ref"].as_str() {
-        let name = reference.strip_prefix("#/$defs/")?;
-        let target = &schema["$defs"][name];
-        if target["properties"].is_object() {
-            return Some((name.to_owned(), target));
-        }
-        return definition(schema, target, value);
+fn definition<'a>(schema: &'a Json, node: &'a Json, value: &Value) -> Option<(&'a str, &'a Json)> {
+    if let Some(found) = target(schema, node) {
+        return Some(found);
+    }
+    if let Some(name) = node["$ref"].as_str().and_then(|name| name.strip_prefix("#/$defs/")) {
+        return definition(schema, &schema["$defs"][name], value);
     }
     let options = node["anyOf"].as_array()?;
     options.iter().find_map(|option| {
@@ -58,35 +82,45 @@ fn definition<'a>(schema: &'a Json, node: &'a Json, value: &Value) -> Option<(St
     })
 }
 
+/// The part of a schema that has this keyword, if one of its options does.
+fn with<'a>(schema: &'a Json, node: &'a Json, keyword: &str) -> Option<&'a Json> {
+    if node[keyword].is_object() {
+        return Some(&node[keyword]);
+    }
+    if let Some(name) = node["$ref"].as_str().and_then(|name| name.strip_prefix("#/$defs/")) {
+        return with(schema, &schema["$defs"][name], keyword);
+    }
+    node["anyOf"].as_array()?.iter().find_map(|option| with(schema, option, keyword))
+}
+
 /// Every place of the document that sets a field.
-fn settings(schema: &Json, node: &Json, value: &Value, path: &[Step], found: &mut Vec<Setting>) {
+fn settings(schema: &Json, node: &Json, value: &Value, way: &str, path: &[Step], found: &mut Vec<Setting>) {
     let deeper = |step: Step| [path, &[step]].concat();
     match value {
         Value::Map(pairs) => {
             if let Some((name, definition)) = definition(schema, node, value) {
+                let way = prefix(name, definition, way);
                 for (key, value) in pairs {
                     let path = deeper(Step::Key(key.clone()));
                     let mandatory = definition["required"]
                         .as_array()
                         .is_some_and(|keys| keys.iter().any(|name| name == key));
-                    found.push(Setting { field: (name.clone(), key.clone()), path: path.clone(), mandatory });
-                    settings(schema, &definition["properties"][key], value, &path, found);
+                    let (field, property) = (format!("{way}.{key}"), &definition["properties"][key]);
+                    let choice = target(schema, property).is_some_and(|(_, held)| held["maxProperties"] == 1);
+                    found.push(Setting { field: field.clone(), path: path.clone(), mandatory, choice });
+                    settings(schema, property, value, &field, &path, found);
                 }
-            } else if node["additionalProperties"].is_object() {
+            } else if let Some(node) = with(schema, node, "additionalProperties") {
                 for (key, value) in pairs {
-                    settings(
-                        schema,
-                        &node["additionalProperties"],
-                        value,
-                        &deeper(Step::Key(key.clone())),
-                        found,
-                    );
+                    let path = deeper(Step::Key(key.clone()));
+                    settings(schema, node, value, &format!("{way}{{}}"), &path, found);
                 }
             }
         }
         Value::List(items) => {
+            let Some(node) = with(schema, node, "items") else { return };
             for (index, item) in items.iter().enumerate() {
-                settings(schema, &node["items"], item, &deeper(Step::Index(index)), found);
+                settings(schema, node, item, &format!("{way}[]"), &deeper(Step::Index(index)), found);
             }
         }
         _ => {}
@@ -132,6 +166,9 @@ fn another(value: &Value) -> Value {
         Value::Integer(number) => Value::Integer(number + 1),
         Value::String(text) => Value::String(format!("{text}1")),
         Value::List(items) => Value::List(items.iter().skip(1).cloned().collect()),
+        Value::Map(pairs) => {
+            Value::Map(pairs.iter().map(|(key, value)| (key.clone(), another(value))).collect())
+        }
         other => other.clone(),
     }
 }
@@ -168,7 +205,8 @@ fn outcome(text: &str, files: &LocalFiles) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn every_field_of_the_schema_is_set_somewhere_and_matters() {
     let schema = bringup_spec::json_schema();
-    let mut unset = declared(&schema);
+    let mut unset = BTreeSet::new();
+    declared(&schema, &schema, "", &mut unset);
     let mut idle = unset.clone();
     for case in cases("golden") {
         let text = std::fs::read_to_string(case.join("cluster.yaml")).expect("a document");
@@ -177,14 +215,14 @@ fn every_field_of_the_schema_is_set_somewhere_and_matters() {
             let value = tree.to_value();
             let before = outcome(&to_yaml(&value), &files);
             let mut found = Vec::new();
-            settings(&schema, &schema, &value, &[], &mut found);
-            for Setting { field, path, mandatory } in found {
+            settings(&schema, &schema, &value, "", &[], &mut found);
+            for Setting { field, path, mandatory, choice } in found {
                 unset.remove(&field);
                 if !idle.contains(&field) {
                     continue;
                 }
                 // Taken out where that is allowed; else, or if nothing notices, another value that decodes.
-                let variants = [false, true].into_iter().filter(|keep| *keep || !mandatory);
+                let variants = [false, true].into_iter().filter(|keep| *keep || !(mandatory || choice));
                 let matters = variants.filter_map(|keep| Some((keep, changed(&value, &path, keep)?))).any(
                     |(keep, changed)| {
                         let after = outcome(&to_yaml(&changed), &files);
@@ -197,18 +235,8 @@ fn every_field_of_the_schema_is_set_somewhere_and_matters() {
             }
         }
     }
-    // A mapping has no value of its own: its fields are what matters.
-    idle.retain(|(definition, property)| {
-        !is_mapping(&schema, &schema["$defs"][definition]["properties"][property])
-    });
-    assert!(unset.is_empty(), "set in no golden case: {unset:?}");
-    assert!(idle.is_empty(), "without effect and without a finding: {idle:?}");
-}
-
-/// Whether a field can only hold a mapping whose own fields are walked.
-fn is_mapping(schema: &Json, node: &Json) -> bool {
-    node["$ref"]
-        .as_str()
-        .and_then(|reference| reference.strip_prefix("#/$defs/"))
-        .is_some_and(|name| schema["$defs"][name]["properties"].is_object())
+    assert!(
+        unset.is_empty() && idle.is_empty(),
+        "set in no golden case: {unset:#?}\nwithout effect and without a finding: {idle:#?}"
+    );
 }
