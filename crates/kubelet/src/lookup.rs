@@ -160,16 +160,13 @@ pub fn flag(name: &str, minor: Minor) -> Lookup {
         return row.lookup(minor);
     }
     let known = FLAGS.values().filter(|row| row.present(minor));
-    let suggestion = match nearest(name, known.map(|row| row.name)) {
-        Some(near) => Some(format!("--{near}")),
+    let near = nearest(name, known.map(|row| row.name)).map(|near| format!("--{near}"));
+    let suggestion = near.or_else(|| {
         // A field's name in front of which somebody put dashes, and for which there never was a flag.
-        None => {
-            let wanted = folded(name);
-            let mut fields = FIELDS.values();
-            let field = fields.find(|row| row.present(minor) && folded(row.name) == wanted);
-            field.map(|row| row.name.to_owned())
-        }
-    };
+        let wanted = folded(name);
+        let field = FIELDS.values().find(|row| row.present(minor) && folded(row.name) == wanted);
+        field.map(|row| row.name.to_owned())
+    });
     Lookup::Unknown { suggestion }
 }
 
