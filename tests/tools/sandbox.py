@@ -19,6 +19,8 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 SUITE = "bookworm"
 PACKAGES = ["systemd", "systemd-sysv", "dbus", "cloud-init", "iproute2", "kmod", "udev", "ca-certificates"]
+# What the fetch stub may find on a machine.
+PACKAGES += ["busybox", "curl", "wget"]
 # Manuals and translations are most of the bytes and none of the behaviour.
 LEFT_OUT = ["/usr/share/doc/*", "/usr/share/man/*", "/usr/share/locale/*"]
 # A mount point that every Debian has; the tmpfs on it is seen only inside the namespace.

@@ -164,9 +164,10 @@ fn script(environment: &BTreeMap<String, String>, authorities: &[String], wanted
         );
         (" --cacert \"$authorities\"", " --ca-certificate=\"$authorities\"")
     };
+    // One try of wget's, then the next mirror. The wget of Debian 12's busybox dies of a timeout that it is given.
     let _ = write!(
         script,
-        "fetch() {{ # address, file\n    if command -v curl >/dev/null 2>&1; then\n        curl -fsSL --connect-timeout 20 --speed-limit 1 --speed-time 60{curl} -o \"$2\" \"$1\"\n    else\n        wget -q -T 60{wget} -O \"$2\" \"$1\"\n    fi\n}}\n{BODY}"
+        "fetch() {{ # address, file\n    if command -v curl >/dev/null 2>&1; then\n        curl -fsSL --connect-timeout 20 --speed-limit 1 --speed-time 60{curl} -o \"$2\" \"$1\"\n    else\n        wget -q -t 1 -T 60{wget} -O \"$2\" \"$1\" ||\n            {{ [ $? -gt 128 ] && wget -q -t 1{wget} -O \"$2\" \"$1\"; }}\n    fi\n}}\n{BODY}"
     );
     for item in wanted {
         let _ = write!(script, "obtain {:04o} {} {}", item.mode, item.path, item.sha256);

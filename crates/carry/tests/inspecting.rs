@@ -66,11 +66,11 @@ fn what_starts_like_json_and_is_none_is_told_with_the_place() {
     ] {
         for bytes in [text.clone().into_bytes(), base64_text(&gzip(text.as_bytes())).into_bytes()] {
             let inspection = inspect("x.json", &bytes);
-            assert_eq!(codes(&inspection), ["inspect/syntax"], "{:.40}", text);
+            assert_eq!(codes(&inspection), ["inspect/syntax"], "{text:.40}");
             let finding = inspection.findings.iter().next().expect("one");
             assert!(finding.message.contains(message), "{}", finding.message);
             let at = finding.place.as_ref().map(|place| (place.span.start.line, place.span.start.column));
-            assert_eq!(at, Some(place), "{:.40}", text);
+            assert_eq!(at, Some(place), "{text:.40}");
         }
     }
 }
