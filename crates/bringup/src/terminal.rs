@@ -60,7 +60,7 @@ impl Terminal {
     /// Writes data.
     pub(crate) fn data(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         let written = self.out.write_all(bytes);
-        written.or_else(forgive_closed_pipe)
+        written.or_else(|fault| forgive_closed_pipe(&fault))
     }
 
     /// Writes a JSON value, indented, with a line end.
@@ -82,7 +82,7 @@ impl Terminal {
     /// Hands over what is still held back.
     pub(crate) fn flush(&mut self) -> Result<(), Stop> {
         let flushed = self.out.flush();
-        flushed.or_else(forgive_closed_pipe)
+        flushed.or_else(|fault| forgive_closed_pipe(&fault))
     }
 
     /// Text of clap, with or without its colours.
@@ -122,11 +122,11 @@ fn colour_for(choice: ColorChoice) -> Colour {
 }
 
 /// Whoever reads our output and has seen enough changes neither the work nor the exit code.
-fn forgive_closed_pipe(fault: std::io::Error) -> Result<(), Stop> {
+fn forgive_closed_pipe(fault: &std::io::Error) -> Result<(), Stop> {
     if fault.kind() == ErrorKind::BrokenPipe {
         return Ok(());
     }
-    Err(Stop::failed(format!("cannot write to standard output: {}", crate::files::reason(&fault))))
+    Err(Stop::failed(format!("cannot write to standard output: {}", crate::files::reason(fault))))
 }
 
 /// Colours by what they mean. Meaning never depends on them.

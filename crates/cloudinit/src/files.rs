@@ -187,7 +187,8 @@ pub(crate) fn octal(text: &str) -> Option<u32> {
     (!lonely).then(|| u32::from_str_radix(&digits.replace('_', ""), 8).ok()).flatten()
 }
 
-fn content(item: &Datum) -> Result<Vec<u8>, (String, &'static str)> {
+/// What an item holds, decoded and unpacked.
+pub(crate) fn content(item: &Datum) -> Result<Vec<u8>, (String, &'static str)> {
     let encoding = match item.get("encoding").map(|encoding| &encoding.value) {
         None | Some(Value::Null) => String::new(),
         Some(Value::Text(text)) => text.to_lowercase().trim().to_owned(),

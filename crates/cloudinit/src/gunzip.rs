@@ -47,14 +47,14 @@ pub fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, GunzipFault> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::io::Write as _;
 
     use flate2::{Compression, write::GzEncoder};
 
     use super::{GunzipFault, UNPACKED_LIMIT, gunzip};
 
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(bytes).unwrap();
         encoder.finish().unwrap()

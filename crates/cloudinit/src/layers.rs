@@ -154,19 +154,10 @@ fn base64_content(bytes: &[u8]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
-
     use base64::{Engine as _, engine::general_purpose::STANDARD};
-    use flate2::{Compression, write::GzEncoder};
 
     use super::{DEPTH_LIMIT, Layer, Refused, peel};
-    use crate::gunzip::UNPACKED_LIMIT;
-
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
-    }
+    use crate::gunzip::{UNPACKED_LIMIT, tests::gzip};
 
     #[test]
     fn base64_of_gzip_of_a_script() {

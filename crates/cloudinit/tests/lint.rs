@@ -353,3 +353,28 @@ fn texts_of_units() {
         );
     }
 }
+
+/// Packed by Python's `gzip` and `base64`; the same unit each time, with two faults.
+#[test]
+fn a_unit_is_looked_into_however_it_is_encoded() {
+    let base64 = "W1VuaXRdClJlcXVpcmVzPWNvbnRhaW5lcmQuc2VydmljZQpbU2VydmljZV0KRXhlY1N0YXJ0UHJlPXN5c3RlbWQgZGFlbW9uLXJlbG9hZAo=";
+    let packed = "H4sIAAAAAAACA4sOzcssieUKSi0szSxKLbZNzs8rSczMSy1K0StOLSrLTE7lig6GMGK5XCtSk4NLEotKAopSbYsri0tSc1MUUhJTc/PzdItSc/ITU7gAoWc+TFAAAAA=";
+    let plain = "|\n      [Unit]\n      Requires=containerd.service\n      [Service]\n      ExecStartPre=systemd daemon-reload\n";
+    let path = "write_files:\n  - path: /etc/systemd/system/a.service\n";
+    for (content, lines) in [
+        (format!("    content: {plain}"), ["6:7", "8:7"]),
+        (format!("    content: {plain}    encoding: text/plain\n"), ["6:7", "8:7"]),
+        (format!("    encoding: b64\n    content: {base64}\n"), ["5:14", "5:14"]),
+        (format!("    content: !!binary {base64}\n"), ["4:14", "4:14"]),
+        (format!("    encoding: gz+b64\n    content: {packed}\n"), ["5:14", "5:14"]),
+    ] {
+        let codes = ["warning unit/requires-without-after", "error unit/not-systemctl"];
+        let expected: Vec<String> =
+            lines.iter().zip(codes).map(|(line, code)| format!("{line} {code}")).collect();
+        let mut found = config(&format!("{path}{content}"));
+        found.sort_by_key(|line| line.ends_with("not-systemctl"));
+        assert_eq!(found, expected, "{content}");
+    }
+    let broken = config(&format!("{path}    encoding: gz+b64\n    content: {base64}\n"));
+    assert!(!broken.iter().any(|line| line.contains("unit/")), "{broken:?}");
+}

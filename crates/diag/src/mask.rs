@@ -97,7 +97,7 @@ fn masked_prose(prose: &str) -> String {
 
 /// The lines of a text, secrets masked, also where they stand on other lines than their key.
 pub fn masked_lines(text: &str) -> Vec<String> {
-    Exposures::of(text).map(|exposed| exposed.masked()).collect()
+    Exposures::of(text).map(Exposure::masked).collect()
 }
 
 /// A line of a text, and what of it may be printed.

@@ -7,7 +7,7 @@ use bringup_yaml::{Node, Resolved, Style};
 
 use super::lines::lines_of;
 use super::unit_text;
-use crate::files::{absolute, is_common_owner, makes_account, octal};
+use crate::files::{self, absolute, is_common_owner, makes_account, octal};
 use crate::scan::Comment;
 use crate::units::{drop_in_of, unit_name};
 use crate::{Datum, Origin, codes};
@@ -315,8 +315,15 @@ fn units(config: &Config, item: &Item<'_>, findings: &mut Findings) {
             .hint("write units and drop-ins to `/etc/systemd/system`"),
         );
     }
-    let encoded = item.node.get("encoding").is_some();
-    let Some(content) = item.node.get("content").filter(|_| !encoded) else { return };
+    let Some(content) = item.node.get("content") else { return };
+    if let Some(text) = decoded(item, content) {
+        // Its lines stand nowhere in the part: all points to the content as a whole.
+        let place = config.origin.place(content.span);
+        let lines: Vec<_> = text.lines().map(|line| (line.to_owned(), place.clone())).collect();
+        unit_text::syntax(&lines, findings);
+        unit_text::of(unit, drop_in, &lines, findings);
+        return;
+    }
     let in_quotes = content.scalar().is_some_and(|scalar| scalar.style == Style::Quoted);
     let lines = lines_of(content);
     let lines = lines.iter().flat_map(|line| {
@@ -328,4 +335,15 @@ fn units(config: &Config, item: &Item<'_>, findings: &mut Findings) {
     let lines: Vec<_> = lines.collect();
     unit_text::syntax(&lines, findings);
     unit_text::of(unit, drop_in, &lines, findings);
+}
+
+/// What the item's content says once it is decoded, if that is another text than is written; what cannot be decoded
+/// says nothing, and is told elsewhere.
+fn decoded(item: &Item<'_>, content: &Node) -> Option<String> {
+    let item = Datum::construct(item.node, 0).ok()?;
+    let Ok(bytes) = files::content(&item) else { return Some(String::new()) };
+    if content.text().map(str::as_bytes) == Some(bytes.as_slice()) {
+        return None;
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -85,7 +85,7 @@ fn systemd_verb(line: &str) -> Option<(usize, &str)> {
     line.match_indices("systemd").find_map(|(at, word)| {
         let before = line.get(..at)?.chars().next_back();
         let rest = line.get(at.saturating_add(word.len())..)?;
-        let alone = before.is_none_or(|letter| letter.is_whitespace() || "'\";&|(".contains(letter));
+        let alone = before.is_none_or(|letter| letter.is_whitespace() || "'\";&|(=".contains(letter));
         let next = rest.trim_start_matches(['\'', '"', ' ', ',']);
         let verb = next.split(|letter: char| !(letter.is_ascii_alphabetic() || letter == '-')).next()?;
         (alone && next.len() < rest.len() && VERBS.contains(&verb)).then_some((at, verb))
@@ -101,6 +101,7 @@ mod tests {
         assert_eq!(systemd_verb("systemd daemon-reload"), Some((0, "daemon-reload")));
         assert_eq!(systemd_verb("'systemd' 'restart' 'x'"), Some((1, "restart")));
         assert_eq!(systemd_verb("a && systemd enable x"), Some((5, "enable")));
+        assert_eq!(systemd_verb("ExecStart=systemd restart x"), Some((10, "restart")));
         for line in [
             "systemctl daemon-reload",
             "apt-get install systemd",
