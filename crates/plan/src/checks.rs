@@ -283,7 +283,7 @@ impl Checker<'_> {
         if spec.join.method == JoinMethod::EksToken && unknown && !spec.node_groups.iter().all(by_itself) {
             self.warning(
                 codes::DNS_MISSING,
-                &Context::spec_path(["network"]),
+                &Context::spec_path(["join"]),
                 "nothing says where the cluster's DNS is: pods would find no service by its name",
                 "add `network: {serviceRanges: [...]}`; `aws eks describe-cluster` prints EKS' under `kubernetesNetworkConfig`",
             );

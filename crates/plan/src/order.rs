@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use bringup_diag::closest;
-use bringup_spec::Phase;
+use bringup_spec::{Phase, Text};
 use bringup_yaml::Path;
 
 use crate::context::Context;
@@ -342,7 +342,7 @@ fn check_needs(context: &mut Context<'_>, line: &[Mark], gap: usize, step: &Step
         at.is_some_and(|at| gap <= at)
     };
     let Action::Run { command, environment, .. } = &step.action else { return };
-    let fact = command.iter().chain(environment.values()).flat_map(|text| text.facts()).next();
+    let fact = command.iter().chain(environment.values()).flat_map(Text::facts).next();
     if let Some(fact) = fact
         && comes_later(&|step| step.action == Action::LearnFacts)
     {

@@ -132,13 +132,9 @@ fn check(context: &mut Context<'_>, path: &Path, choice: &Choice, word: &str, co
     if word.is_empty() || word.contains("@{") || choice.words.contains(&word) {
         return;
     }
-    let hint = match closest(word, choice.words.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            let few: Vec<String> = choice.words.iter().take(4).map(|word| format!("`{word}`")).collect();
-            format!("write one such as {}", few.join(", "))
-        }
-    };
+    let few = || choice.words.iter().take(4).map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let hint = closest(word, choice.words.iter().copied())
+        .map_or_else(|| format!("write one such as {}", few()), |near| format!("did you mean `{near}`?"));
     context.error(code, path, format!("`{}` does not take `{word}`", choice.field), hint);
 }
 
