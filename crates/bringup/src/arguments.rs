@@ -186,7 +186,7 @@ pub(crate) struct Render {
     /// Compress it
     #[arg(long)]
     pub(crate) gzip: bool,
-    /// Encode it in base64, after compression
+    /// Encode it in base64, after compression, even if the document does not ask for it
     #[arg(long)]
     pub(crate) base64: bool,
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use bringup_carry::{Load, Rendered, carriers_of, resolve_parts};
+use bringup_carry::{Load, Rendered, carriers_of, resolve_parts, unused_encoding};
 use bringup_diag::{Finding, Findings, Sources, closest};
 use bringup_plan::{LocalEntry, LocalFiles, sha256_hex};
 use bringup_spec::{Carrier, Document, NodeGroup};
@@ -202,9 +202,13 @@ impl Project {
         if carriers.is_none() && !template.iter().any(|carrier| distinct.contains(carrier)) {
             findings.append(bringup_cloudformation::unused(document, &load.group_path, group));
         }
+        if carriers.is_none() {
+            findings.extend(unused_encoding(document, &load.group_path, group));
+        }
         let mut over_budget = false;
         for carrier in distinct {
-            let rendered = load.render(carrier);
+            // A command that asks for one by name sees to the encoding itself.
+            let rendered = if carriers.is_none() { load.render(carrier) } else { load.render_plain(carrier) };
             over_budget |= rendered.budget.as_ref().is_some_and(|budget| !budget.fits());
             // What a command asks for by name is printed itself, not told about.
             if carriers.is_none() {

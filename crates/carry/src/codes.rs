@@ -12,6 +12,9 @@ bringup_diag::codes! {
     TEMPLATE_SIZE = "size/template";
     /// Parts that one cloud-config cannot hold were asked for with the carrier `cloud-init`; it became a multipart message.
     FORCES_MULTIPART = "part/forces-multipart";
+    /// An encoding of user-data is asked for, and no carrier of the group is user-data. A template encodes what is in it by
+    /// itself.
+    ENCODING_UNUSED = "carrier/encoding-unused";
     /// A part of user-data that the carrier has no place for.
     NOT_CARRIED = "part/not-carried";
     /// A part whose content could not be found.

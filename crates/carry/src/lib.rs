@@ -32,4 +32,4 @@ pub use inspect::{FileRecord, Inspection, Piece, StepRecord, UnitRecord, inspect
 pub use load::{Load, ResolvedPart, resolve_parts};
 pub use publish::{Published, publish_layout};
 pub use read_plan::read_plan;
-pub use render::{Form, Rendered, carriers_of};
+pub use render::{Form, Rendered, carriers_of, encoding_of, unused_encoding};

@@ -1,12 +1,13 @@
 //! From a load to the bytes of a carrier, within the platform's limit.
 
 use bringup_diag::{Finding, Findings};
-use bringup_spec::{Carrier, NodeGroup, OsFamily, PartType, Platform};
+use bringup_spec::{Carrier, Document, NodeGroup, OsFamily, PartType, Platform, UserDataEncoding};
+use bringup_yaml::Path;
 
 use crate::budget::{Budget, PartSize, budget_of, too_small_elsewhere};
 use crate::bundle::bundle;
 use crate::cloud_config::cloud_config;
-use crate::compress::{gzip, gzip_strong};
+use crate::compress::{base64_text, gzip, gzip_strong};
 use crate::fetch::is_fetchable;
 use crate::load::Load;
 use crate::multipart::multipart;
@@ -31,7 +32,7 @@ pub enum Form {
 pub struct Rendered {
     /// Which.
     pub carrier: Carrier,
-    /// The name of its file, with `.gz` if it is compressed.
+    /// The name of its file, with `.gz` if it is compressed and `.b64` if it is in base64.
     pub file_name: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
@@ -60,9 +61,44 @@ pub fn carriers_of(group: &NodeGroup) -> Vec<Carrier> {
     }]
 }
 
+/// How a carrier of the group is written: what is no user-data is written as it is.
+pub fn encoding_of(group: &NodeGroup, carrier: Carrier) -> UserDataEncoding {
+    match carrier {
+        Carrier::CloudInit | Carrier::Multipart | Carrier::Ignition | Carrier::NodeConfig => {
+            group.user_data_encoding
+        }
+        Carrier::CloudFormation | Carrier::CloudFormationJson | Carrier::Bundle => UserDataEncoding::Plain,
+    }
+}
+
+/// What there is to tell of an encoding that no carrier of the group follows.
+pub fn unused_encoding(document: &Document, group_path: &Path, group: &NodeGroup) -> Option<Finding> {
+    let asked = group.user_data_encoding;
+    let followed = carriers_of(group).into_iter().any(|carrier| encoding_of(group, carrier) == asked);
+    (!followed).then(|| {
+        let message = "`userDataEncoding` has no effect: no carrier of this group is user-data";
+        Finding::warning(codes::ENCODING_UNUSED, message)
+            .at(document.key_place(&group_path.key("userDataEncoding")))
+            .hint("take it away: a template encodes what is in it by itself")
+    })
+}
+
 impl Load<'_> {
-    /// Renders one carrier.
+    /// Renders one carrier, encoded as the document asks.
     pub fn render(&self, carrier: Carrier) -> Rendered {
+        let rendered = self.render_plain(carrier);
+        match encoding_of(self.group, carrier) {
+            UserDataEncoding::Plain => rendered,
+            UserDataEncoding::Base64 => Rendered {
+                bytes: base64_text(&rendered.bytes).into_bytes(),
+                file_name: format!("{}.b64", rendered.file_name),
+                ..rendered
+            },
+        }
+    }
+
+    /// Renders one carrier, whatever encoding the document asks for. Platforms count its bytes before they are encoded.
+    pub fn render_plain(&self, carrier: Carrier) -> Rendered {
         let mut findings = Findings::new();
         let mut rendered = match carrier {
             Carrier::CloudInit | Carrier::Multipart => user_data(self, carrier, &mut findings),

@@ -185,6 +185,36 @@ fn the_pieces_of_a_carrier_reach_into_the_plan() {
     assert_eq!(script, BASE64_STANDARD.decode(encoded).unwrap().len());
 }
 
+#[test]
+fn user_data_is_in_base64_where_the_document_asks() {
+    let document = sample::document("aws", "ubuntu", "      userDataEncoding: base64\n");
+    let (plan, parts) = (sample::plan(&document), sample::parts(&document));
+    let load = sample::load(&document, &plan, &parts);
+    for (carrier, name) in [
+        (Carrier::CloudInit, "cloud-config.yaml.b64"),
+        (Carrier::Multipart, "user-data.mime.b64"),
+        (Carrier::Ignition, "ignition.json.b64"),
+    ] {
+        let (rendered, plain) = (load.render(carrier), load.render_plain(carrier));
+        assert_eq!(rendered.file_name, name);
+        let encoded = text(&rendered.bytes);
+        assert_eq!(BASE64_STANDARD.decode(encoded.trim_end()).unwrap(), plain.bytes);
+        // EC2 counts raw bytes.
+        assert_eq!(rendered.budget.unwrap().used, plain.bytes.len());
+        assert_eq!(read_plan(&rendered.bytes).as_ref(), Some(&plan));
+    }
+    assert_eq!(load.render(Carrier::Bundle).file_name, "bundle.tar");
+    let unused = |extra: &str| {
+        let document = sample::document("aws", "ubuntu", extra);
+        let (path, group) = document.groups().next().unwrap();
+        bringup_carry::unused_encoding(&document, &path, group).map(|finding| finding.code.name)
+    };
+    assert_eq!(unused("      userDataEncoding: base64\n"), None);
+    assert_eq!(unused("      carriers: [bundle]\n"), None);
+    let both = "      carriers: [bundle]\n      userDataEncoding: base64\n";
+    assert_eq!(unused(both), Some("carrier/encoding-unused"));
+}
+
 /// A file that does not compress.
 fn noise(path: &str) -> bringup_plan::Step {
     let mut state = 1_u32;

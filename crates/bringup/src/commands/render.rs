@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use bringup_carry::{base64_text, gzip};
+use bringup_carry::{base64_text, encoding_of, gzip};
 use bringup_diag::{Findings, Severity};
-use bringup_spec::Carrier;
+use bringup_spec::{Carrier, UserDataEncoding};
 
 use crate::Terminal;
 use crate::arguments::{Kind, Render, Selection};
@@ -31,7 +31,9 @@ pub(crate) fn execute(arguments: &Render, terminal: &mut Terminal) -> Result<Ver
     if arguments.gzip && Path::new(&name).extension().is_none_or(|extension| extension != "gz") {
         bytes = gzip(&bytes);
     }
-    if arguments.base64 {
+    let asked =
+        project.group(key).zip(carriers.first()).map(|((_, group), carrier)| encoding_of(group, *carrier));
+    if arguments.base64 || asked == Some(UserDataEncoding::Base64) {
         bytes = base64_text(&bytes).into_bytes();
     }
     terminal.data(&bytes)?;

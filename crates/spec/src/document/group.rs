@@ -85,6 +85,8 @@ record! {
         "agent" => agent: Agent = Agent::default(),
         /// How the plan travels; the default follows from the operating system.
         "carriers" => carriers: Vec<Carrier>,
+        /// How user-data is written: as it is, or in base64, as EC2's own interface and most tools' launch templates take it.
+        "userDataEncoding" => user_data_encoding: UserDataEncoding = UserDataEncoding::Plain,
         /// Whom to tell how it ended.
         "signals" => signals: Vec<Signal>,
         /// Assertions on order, beside the cluster's own.
@@ -226,6 +228,16 @@ choices! {
         Bundle = "bundle",
         /// User-data for the node agent of EKS images, in multipart MIME.
         NodeConfig = "nodeconfig",
+    }
+}
+
+choices! {
+    /// How user-data is written.
+    "encoding of user-data" pub enum UserDataEncoding {
+        /// As it is.
+        Plain = "plain",
+        /// In base64, on one line.
+        Base64 = "base64",
     }
 }
 

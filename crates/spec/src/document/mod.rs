@@ -15,7 +15,7 @@ pub use cluster::{Cluster, ClusterSpec, Flavour, Metadata};
 pub use content::{Asset, Directory, DropIn, File, FileEncoding, Link, Part, PartType, Unit, Unpack};
 pub use group::{
     Architecture, Bootstrap, Carrier, FactCondition, KernelModule, NodeGroup, NodeNamePolicy, Os, OsFamily,
-    OsRecord, Platform, Role, SysctlValue,
+    OsRecord, Platform, Role, SysctlValue, UserDataEncoding,
 };
 pub use kubelet::{Kubelet, MaxPods, PodNetworking, Taint, TaintEffect};
 pub use launch::{
