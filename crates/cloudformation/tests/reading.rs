@@ -284,3 +284,29 @@ proptest! {
         prop_assert_eq!(&reading.parts[0].bytes, text.as_bytes());
     }
 }
+
+#[test]
+fn what_only_the_stack_knows_is_told_at_its_own_letters() {
+    let place = |value: &str| {
+        let reading = read("t.yaml", &user_data("Description: x", value)).unwrap();
+        let found: Vec<(u32, u32, u32)> = reading.parts[0]
+            .findings
+            .iter()
+            .map(|finding| {
+                let span = finding.place.as_ref().unwrap().span;
+                (span.start.line, span.start.column, span.end.column)
+            })
+            .collect();
+        found
+    };
+    // The value stands on line 7, from column 9 on.
+    assert_eq!(place("!Base64 {'Fn::Sub': 'echo ${A} é ${!B} ${C}'}"), [(7, 35, 39), (7, 48, 52)]);
+    assert_eq!(place("Fn::Base64: !Sub echo ${A}"), [(7, 31, 35)]);
+    let block = "Fn::Base64:\n          Fn::Sub: |\n            #!/bin/sh\n            echo ${!HOME}\n              run ${A} ${B}\n";
+    assert_eq!(place(block), [(11, 19, 23), (11, 24, 28)]);
+    // Of a block with a tag only the lines are known.
+    let tagged = "Fn::Base64: !Sub |\n          #!/bin/sh\n          run ${A}\n";
+    assert_eq!(place(tagged), [(9, 1, 1)]);
+    // With an escape in it the letters are not those of the file: all of it is the place.
+    assert_eq!(place("!Base64 {'Fn::Sub': \"a\\tb ${A}\"}").len(), 1);
+}

@@ -22,6 +22,23 @@ pub(crate) fn architecture_of(instance_type: &str) -> Option<Architecture> {
     Some(if attributes.contains('g') { Architecture::Aarch64 } else { Architecture::X86_64 })
 }
 
+/// Whether a text is an id of the kind that begins so.
+pub(crate) fn is_id(text: &str, prefix: &str) -> bool {
+    text.strip_prefix(prefix).is_some_and(|id| {
+        matches!(id.len(), 8 | 17) && id.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
+/// Whether a text is the ARN of a role.
+pub(crate) fn is_role(text: &str) -> bool {
+    let parts: Vec<&str> = text.splitn(6, ':').collect();
+    matches!(parts.as_slice(), ["arn", partition, "iam", "", account, role]
+        if partition_named(partition).is_some()
+            && account.len() == 12
+            && account.bytes().all(|digit| digit.is_ascii_digit())
+            && role.strip_prefix("role/").is_some_and(|name| !name.is_empty() && !name.contains(char::is_whitespace)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,20 +6,21 @@ use bringup_spec::{Bootstrap, Document, JoinMethod, Platform, Role};
 use bringup_yaml::Path;
 
 use crate::context::Context;
-use crate::{aws, codes, machines, network};
+use crate::{aws, codes, endpoints, machines, network};
 
 /// Findings about the document as a whole, which no group's compilation repeats.
 pub fn check_document(document: &Document) -> Findings {
     let mut checker = Checker { document, findings: Findings::new() };
     checker.version();
-    checker.api();
+    checker.cluster_id();
+    endpoints::api(document, &mut checker.findings);
+    machines::check(document, &mut checker.findings);
     checker.join();
     checker.aws();
     checker.groups();
-    checker.machines();
     checker.metadata();
-    checker.proxy();
     checker.dns();
+    endpoints::proxy(document, &mut checker.findings);
     network::check(document, &mut checker.findings);
     machines::tell(document, &mut checker.findings);
     checker.findings.retain(|finding| !document.is_follow_up(finding));
@@ -68,35 +69,11 @@ impl Checker<'_> {
         }
     }
 
-    fn api(&mut self) {
-        let Some(api) = &self.document.cluster.spec.api else { return };
-        let path = Context::spec_path(["api", "endpoint"]);
-        let rest = api.endpoint.strip_prefix("https://");
-        match rest {
-            None => {
-                let bare = api.endpoint.split_once("://").map_or(api.endpoint.as_str(), |(_, rest)| rest);
-                self.error(
-                    codes::ENDPOINT,
-                    &path,
-                    format!("`{}` does not begin with `https://`", api.endpoint),
-                    format!("write `https://{bare}`"),
-                );
-            }
-            Some(rest) => {
-                let wrong = rest.is_empty()
-                    || rest.starts_with([':', '/'])
-                    || rest.contains(|letter: char| letter.is_whitespace() || letter == '@');
-                if wrong {
-                    self.error(
-                        codes::ENDPOINT,
-                        &path,
-                        format!("`{}` names no host", api.endpoint),
-                        "write `https://HOST` or `https://HOST:PORT`",
-                    );
-                }
-            }
-        }
-        if api.cluster_id.is_some() && self.document.cluster.spec.join.method != JoinMethod::EksToken {
+    fn cluster_id(&mut self) {
+        let spec = &self.document.cluster.spec;
+        if spec.api.as_ref().is_some_and(|api| api.cluster_id.is_some())
+            && spec.join.method != JoinMethod::EksToken
+        {
             self.unused(&["api", "clusterId"], "only EKS local clusters have an id of their own");
         }
     }
@@ -261,6 +238,7 @@ impl Checker<'_> {
                 );
             }
         }
+        self.aws_names(aws);
         if let Some(account) = &aws.registry_account
             && (account.len() != 12 || !account.bytes().all(|byte| byte.is_ascii_digit()))
         {
@@ -287,6 +265,52 @@ impl Checker<'_> {
                 "nothing says where the cluster's DNS is: pods would find no service by its name",
                 "add `network: {serviceRanges: [...]}`; `aws eks describe-cluster` prints EKS' under `kubernetesNetworkConfig`",
             );
+        }
+    }
+
+    fn aws_names(&mut self, given: &bringup_spec::Aws) {
+        let path = Context::spec_path(["aws"]);
+        let single = [
+            ("vpc", "vpc-", given.vpc.as_ref()),
+            ("controlPlaneSecurityGroup", "sg-", given.control_plane_security_group.as_ref()),
+        ];
+        let mut ids: Vec<(Path, &str, &String)> =
+            single.into_iter().filter_map(|(key, prefix, id)| Some((path.key(key), prefix, id?))).collect();
+        let subnets = path.key("subnets");
+        ids.extend(given.subnets.iter().enumerate().map(|(index, id)| (subnets.index(index), "subnet-", id)));
+        for (path, prefix, id) in ids {
+            if !aws::is_id(id, prefix) {
+                let hint = format!("write one such as `{prefix}0123456789abcdef0`");
+                self.error(
+                    codes::AWS_NAME,
+                    &path,
+                    format!("`{id}` is no id that begins with `{prefix}`"),
+                    hint,
+                );
+            }
+        }
+        for (index, id) in given.subnets.iter().enumerate() {
+            if given.subnets.iter().take(index).any(|earlier| earlier == id) {
+                let message = format!("the subnet `{id}` is there twice");
+                self.error(codes::AWS_NAME, &subnets.index(index), message, "keep one of them");
+            }
+        }
+        let is_name = |name: &str| {
+            name.len() <= 100
+                && name.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        };
+        if let Some(name) = given.cluster_name.as_ref().filter(|name| !is_name(name)) {
+            let message = format!("`{name}` is no name of an EKS cluster");
+            let hint = "write letters, digits, `-` and `_`, at most 100";
+            self.error(codes::AWS_NAME, &path.key("clusterName"), message, hint);
+        }
+        if let Some(role) = &self.document.cluster.spec.join.role_arn
+            && !aws::is_role(role)
+        {
+            let message = format!("`{role}` is no ARN of a role");
+            let hint = "write one such as `arn:aws:iam::111122223333:role/nodes`";
+            self.error(codes::AWS_NAME, &Context::spec_path(["join", "roleArn"]), message, hint);
         }
     }
 
@@ -321,49 +345,6 @@ impl Checker<'_> {
         }
     }
 
-    fn machines(&mut self) {
-        let spec = &self.document.cluster.spec;
-        for (index, machine) in spec.machines.iter().enumerate() {
-            let path = Context::spec_path(["machines"]).index(index);
-            let group = spec.node_groups.iter().find(|group| group.name == machine.node_group);
-            if let Some(group) = group
-                && machine.role.is_some_and(|role| role != group.role)
-            {
-                self.error(
-                    codes::MACHINE_ROLE,
-                    &path.key("role"),
-                    format!("the plan of `{}` is for the role `{}`", group.name, group.role),
-                    "remove `role`, or give the machine a group of that role",
-                );
-            }
-            self.address(&path.key("address"), &machine.address);
-            self.port(&path.key("port"), machine.port);
-            if let Some(host) = &machine.jump_host {
-                self.address(&path.keys(["jumpHost", "address"]), &host.address);
-                self.port(&path.keys(["jumpHost", "port"]), host.port);
-            }
-        }
-    }
-
-    fn address(&mut self, path: &Path, address: &str) {
-        let wrong = |letter: char| letter.is_whitespace() || "/@".contains(letter);
-        if address.is_empty() || address.contains(wrong) {
-            self.error(
-                codes::MACHINE_ADDRESS,
-                path,
-                format!("`{address}` is no address of a machine"),
-                "write a host name or an IP address; the user and the port have fields of their own",
-            );
-        }
-    }
-
-    fn port(&mut self, path: &Path, port: u16) {
-        if port == 0 {
-            let hint = "write the port of the SSH server, usually 22";
-            self.error(codes::MACHINE_ADDRESS, path, "there is no port 0", hint);
-        }
-    }
-
     fn metadata(&mut self) {
         let cluster = &self.document.cluster;
         let hooks =
@@ -385,35 +366,6 @@ impl Checker<'_> {
                     .hint("labels of nodes stand in their group's `labels`"),
                 );
             }
-        }
-    }
-
-    fn proxy(&mut self) {
-        let Some(proxy) = &self.document.cluster.spec.proxy else { return };
-        let path = Context::spec_path(["proxy"]);
-        for (key, address) in [("http", &proxy.http), ("https", &proxy.https)] {
-            let Some(address) = address else { continue };
-            let known = address.starts_with("http://") || address.starts_with("https://");
-            if !known || address.contains(char::is_whitespace) {
-                self.error(
-                    codes::PROXY,
-                    &path.key(key),
-                    "this is no address of a proxy",
-                    "write one such as `http://proxy.example.com:3128`",
-                );
-            }
-            let credentials = address.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));
-            if credentials {
-                self.warning(
-                    codes::PROXY_SECRET,
-                    &path.key(key),
-                    "the proxy's password would be readable in user-data and unit files",
-                    "let the proxy know the nodes by their addresses instead",
-                );
-            }
-        }
-        if proxy.http.is_none() && proxy.https.is_none() {
-            self.unused(&["proxy"], "it names no proxy");
         }
     }
 }

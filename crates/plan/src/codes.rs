@@ -77,6 +77,8 @@ bringup_diag::codes! {
     ENVIRONMENT_NAME = "kubelet/environment-name";
     /// Kubelet's variables are written one to a line: a value with a line end would be cut off.
     ENVIRONMENT_VALUE = "kubelet/environment-value";
+    /// A credential provider that kubelet could not run, or would never ask.
+    CREDENTIAL_PROVIDER = "kubelet/credential-provider";
     /// Not a name that Kubernetes allows for a label.
     LABEL_NAME = "label/name";
     /// Not a value that Kubernetes allows for a label.
@@ -91,7 +93,7 @@ bringup_diag::codes! {
     TAINT_DUPLICATE = "taint/duplicate";
     /// kubeadm taints a control-plane node itself, but not one that is given taints.
     TAINT_REPLACED = "taint/replaces-kubeadms";
-    /// The address is the range's own, the API server's or the one for broadcasts: no service of DNS can have it.
+    /// No service of DNS can have the address: it is the range's own, the API server's or the one for broadcasts. Or it is there twice, or behind those that are asked.
     DNS_TAKEN = "network/dns-taken";
     /// Pods without an address of the cluster's DNS find no service by its name.
     DNS_MISSING = "network/no-dns";

@@ -10,7 +10,7 @@ use bringup_spec::{
 
 use crate::context::Context;
 use crate::flavour::{Layout, layout};
-use crate::{Election, Origin, PodLimit, aws, codes, max_pods, network, runtime};
+use crate::{Election, Origin, PodLimit, aws, codes, max_pods, network, reservations, runtime};
 
 /// What several parts of a plan hang on.
 pub(crate) struct Decisions {
@@ -154,17 +154,35 @@ fn election(context: &mut Context<'_>) -> Option<Election> {
     Some(election)
 }
 
-/// How many pods a node takes, which must be some.
+/// More pods on one node than anybody runs: Kubernetes itself is made for 110, and EC2 has addresses for 737.
+const MANY_PODS: u32 = 1000;
+
+/// How many pods a node takes, which must be some and not too many.
 fn checked_pod_limit(context: &mut Context<'_>) -> PodLimit {
     let limit = pod_limit(context);
-    if matches!(limit, PodLimit::Fixed(0) | PodLimit::Interfaces { cap: Some(0), .. }) {
-        let path = context.at(["maxPods"]);
-        context.error(
-            codes::MAX_PODS_ZERO,
-            &path,
-            "a node that takes no pods cannot run the DNS or CNI pods it needs",
-            "write 1 or more",
+    let (PodLimit::Fixed(pods) | PodLimit::Interfaces { cap: Some(pods), .. }) = limit else { return limit };
+    let kubelet = &context.group.kubelet;
+    let path = if kubelet.flags.contains_key("max-pods") {
+        context.at(["kubelet", "flags", "max-pods"])
+    } else if kubelet.config.contains_key("maxPods") {
+        context.at(["kubelet", "config", "maxPods"])
+    } else if matches!(context.group.max_pods, Some(MaxPods::Interfaces(_))) {
+        context.at(["maxPods", "cap"])
+    } else {
+        context.at(["maxPods"])
+    };
+    if pods == 0 {
+        let message = "a node that takes no pods cannot run the DNS or CNI pods it needs";
+        context.error(codes::MAX_PODS_ZERO, &path, message, "write 1 or more");
+    } else if i32::try_from(pods).is_err() {
+        let message = format!("kubelet cannot read a number as large as {pods}");
+        context.error(codes::MAX_PODS_MANY, &path, message, "write 110, or what the nodes can bear");
+    } else if pods > MANY_PODS {
+        let reserved = reservations::memory_mib(pods) / 1024;
+        let message = format!(
+            "{pods} pods are more than a node can run: Kubernetes is made for 110, and {reserved} GiB of memory would be set aside for them"
         );
+        context.warning(codes::MAX_PODS_MANY, &path, message, "write 110, or what the nodes can bear");
     }
     limit
 }

@@ -262,6 +262,19 @@ fn local(context: &mut Context<'_>, path: &Path, file: &File, source: &str) -> V
 
 /// Checks that something can be written to `target`, and stays there.
 pub(crate) fn check_target(context: &mut Context<'_>, path: &Path, target: &str) {
+    check_read_only(context, path, target);
+    if let Some(root) = VOLATILE.iter().find(|root| is_within(target, root)) {
+        context.warning(
+            codes::FILE_VOLATILE,
+            path,
+            format!("what is written beneath `{root}` does not outlive a boot"),
+            "use a path such as `/etc/…` or `/opt/…`",
+        );
+    }
+}
+
+/// Checks that something can be written to `target`.
+pub(crate) fn check_read_only(context: &mut Context<'_>, path: &Path, target: &str) {
     let inside = |roots: &[&'static str]| roots.iter().find(|root| is_within(target, root)).copied();
     let writable = inside(&WRITABLE).is_some() || context.group.os.family != OsFamily::Flatcar;
     if let Some(root) = inside(&READ_ONLY).filter(|_| !writable) {
@@ -270,14 +283,6 @@ pub(crate) fn check_target(context: &mut Context<'_>, path: &Path, target: &str)
             path,
             format!("on Flatcar nothing can be written beneath `{root}`: it is part of the read-only image"),
             "use a path such as `/opt/…` or `/etc/…`",
-        );
-    }
-    if let Some(root) = inside(&VOLATILE) {
-        context.warning(
-            codes::FILE_VOLATILE,
-            path,
-            format!("what is written beneath `{root}` does not outlive a boot"),
-            "use a path such as `/etc/…` or `/opt/…`",
         );
     }
 }

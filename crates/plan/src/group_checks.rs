@@ -7,7 +7,7 @@ use bringup_spec::{Agent, AgentSource, Carrier, Fact, JoinMethod, OsFamily, Role
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::flavour::ARGUMENTS_VARIABLE;
-use crate::kubelet::credential_provider::FIRST;
+use crate::kubelet::credential_provider::{self, FIRST};
 use crate::operator::check_variables;
 use crate::{carriers, codes, software};
 
@@ -94,6 +94,7 @@ pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
         );
     }
     check_environment(context);
+    credential_provider::check(context);
 }
 
 /// Kubelet's variables travel in a file of systemd's, one to a line.

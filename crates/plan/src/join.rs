@@ -1,6 +1,6 @@
 //! How the node gets its credentials.
 
-use bringup_spec::{JoinMethod, Phase, SecretSource, Text};
+use bringup_spec::{AbsolutePath, JoinMethod, Phase, SecretSource, Text};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
@@ -90,6 +90,16 @@ pub(crate) fn check_secret(context: &mut Context<'_>, path: &bringup_yaml::Path,
     use bringup_spec::Carrier;
     let by_hand = context.group.carriers.iter().all(|carrier| *carrier == Carrier::Bundle)
         && !context.group.carriers.is_empty();
+    if let SecretSource::File(file) = source
+        && AbsolutePath::parse(file).is_err()
+    {
+        context.error(
+            codes::SECRET_PATH,
+            path,
+            format!("the node would look for `{file}` in no particular place"),
+            "write a path on the node, such as `/run/secrets/token`",
+        );
+    }
     if let SecretSource::Environment(name) = source
         && !by_hand
     {

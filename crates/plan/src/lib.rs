@@ -15,6 +15,7 @@ mod compile;
 mod compiled;
 mod context;
 mod decisions;
+mod endpoints;
 mod files;
 mod flavour;
 mod flavour_files;
@@ -39,6 +40,7 @@ mod stages;
 mod steps;
 mod template;
 mod trust;
+mod unit_text;
 mod units;
 mod versions;
 

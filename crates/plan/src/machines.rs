@@ -1,13 +1,63 @@
-//! Which machines get a plan over SSH: nothing of it is in the plan, so that it is told.
+//! Machines that get a plan over SSH: how they are reached, and which they are. Nothing of it is in the plan, so that it
+//! is told.
 
-use bringup_diag::{Finding, Findings};
-use bringup_spec::{Carrier, Document, Machine, SecretSource};
+use bringup_diag::{Code, Finding, Findings};
+use bringup_spec::{Carrier, Document, Machine, SecretSource, host_fault};
 use bringup_yaml::Path;
 
 use crate::codes;
 
 /// So many machines of a group are named.
 const MOST_NAMED: usize = 8;
+
+/// Checks how machines are reached, and that their roles are those of their plans.
+pub(crate) fn check(document: &Document, findings: &mut Findings) {
+    let spec = &document.cluster.spec;
+    for (index, machine) in spec.machines.iter().enumerate() {
+        let path = Path::root().keys(["spec", "machines"]).index(index);
+        let mut error = |code: Code, path: &Path, message: String, hint: &str| {
+            findings.push(Finding::error(code, message).at(document.place(path)).hint(hint));
+        };
+        let group = spec.node_groups.iter().find(|group| group.name == machine.node_group);
+        if let Some(group) = group
+            && machine.role.is_some_and(|role| role != group.role)
+        {
+            let message = format!("the plan of `{}` is for the role `{}`", group.name, group.role);
+            let hint = "remove `role`, or give the machine a group of that role";
+            error(codes::MACHINE_ROLE, &path.key("role"), message, hint);
+        }
+        let host = machine.jump_host.as_ref();
+        let logins = [
+            Some((path.clone(), &machine.address, machine.port, &machine.user)),
+            host.map(|host| (path.key("jumpHost"), &host.address, host.port, &host.user)),
+        ];
+        for (path, address, port, user) in logins.into_iter().flatten() {
+            if let Some(fault) = host_fault(address) {
+                let hint = format!("{}; the user and the port have fields of their own", fault.hint);
+                error(codes::MACHINE_ADDRESS, &path.key("address"), fault.message, &hint);
+            }
+            if port == 0 {
+                let hint = "write the port of the SSH server, usually 22";
+                error(codes::MACHINE_ADDRESS, &path.key("port"), "there is no port 0".to_owned(), hint);
+            }
+            let odd = |letter: char| letter.is_whitespace() || "@:/".contains(letter);
+            if user.contains(odd) || user.starts_with('-') {
+                let message = format!("`{user}` is no name of a user");
+                error(
+                    codes::MACHINE_USER,
+                    &path.key("user"),
+                    message,
+                    "write its name alone, such as `root`",
+                );
+            }
+        }
+        if host.is_some_and(|host| host.address == machine.address && host.port == machine.port) {
+            let message = "the machine would be reached through itself".to_owned();
+            let hint = "remove `jumpHost`, or write another host's address";
+            error(codes::MACHINE_ADDRESS, &path.keys(["jumpHost", "address"]), message, hint);
+        }
+    }
+}
 
 /// One note for each group that machines belong to.
 pub(crate) fn tell(document: &Document, findings: &mut Findings) {

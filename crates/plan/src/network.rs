@@ -3,13 +3,29 @@
 use std::net::IpAddr;
 
 use bringup_diag::{Finding, Findings};
-use bringup_spec::{Cidr, Document, Network};
+use bringup_spec::{Cidr, Document, JoinMethod, Network};
 
 use crate::codes;
 use crate::context::Context;
 
 /// The address of the cluster's DNS in a service range, by convention.
 const DNS_OFFSET: u32 = 10;
+
+/// So many servers are read from a resolv.conf.
+const MOST_SERVERS: usize = 3;
+
+/// So many bits of an address may tell services apart.
+const SERVICE_BITS: u32 = 20;
+
+/// Ranges that no cluster can use.
+const SPECIAL: [(&str, &str); 6] = [
+    ("127.0.0.0/8", "the machine itself"),
+    ("::1/128", "the machine itself"),
+    ("169.254.0.0/16", "a single link"),
+    ("fe80::/10", "a single link"),
+    ("224.0.0.0/4", "groups of receivers"),
+    ("ff00::/8", "groups of receivers"),
+];
 
 /// The addresses of the cluster's DNS: those given, else the tenth of each service range.
 pub(crate) fn dns_addresses(network: &Network) -> Vec<IpAddr> {
@@ -117,6 +133,10 @@ pub(crate) fn check(document: &Document, findings: &mut Findings) {
             );
         }
     }
+    check_addresses(document, findings);
+    let mut error = |code, path: &bringup_yaml::Path, message: String, hint: String| {
+        findings.push(Finding::error(code, message).at(document.place(path)).hint(hint));
+    };
     for (name, list) in [("serviceRanges", ranges), ("podRanges", &network.pod_ranges)] {
         let families = (list.iter().filter(|range| range.is_ipv4()).count(), list.len());
         if families.0 > 1 || families.1 - families.0 > 1 {
@@ -152,6 +172,9 @@ pub(crate) fn check(document: &Document, findings: &mut Findings) {
     let domain = &network.domain;
     let is_label = |part: &str| {
         !part.is_empty()
+            && part.len() <= 63
+            && !part.starts_with('-')
+            && !part.ends_with('-')
             && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
     };
     if domain.len() > 253 || !domain.split('.').all(is_label) {
@@ -161,6 +184,45 @@ pub(crate) fn check(document: &Document, findings: &mut Findings) {
             format!("`{domain}` is no DNS domain"),
             "write one such as `cluster.local`".to_owned(),
         );
+    }
+}
+
+/// Addresses and ranges that are for something else, and ranges of services that the API server does not take.
+fn check_addresses(document: &Document, findings: &mut Findings) {
+    let spec = &document.cluster.spec;
+    let network = &spec.network;
+    let limited = spec.kubernetes.version.minor < 34 || spec.join.method == JoinMethod::Kubeadm;
+    let path = Context::spec_path(["network"]);
+    for (key, list) in [("serviceRanges", &network.service_ranges), ("podRanges", &network.pod_ranges)] {
+        for (index, range) in list.iter().enumerate() {
+            let place = document.place(&path.key(key).index(index));
+            let within = |wide: &str| Cidr::parse(wide).is_ok_and(|wide| overlap(wide, *range));
+            if let Some((_, what)) = SPECIAL.iter().find(|(wide, _)| within(wide)) {
+                let message = format!("`{range}` has addresses that are for {what}");
+                let hint = "choose a private range, such as `10.100.0.0/16`";
+                findings.push(Finding::error(codes::NETWORK_RANGE, message).at(place).hint(hint));
+            } else if key == "serviceRanges" && limited && range.host_bits() > SERVICE_BITS {
+                let least = if range.is_ipv4() { 32 } else { 128 } - SERVICE_BITS;
+                let message = format!(
+                    "`{range}` has more than 2^{SERVICE_BITS} addresses, the most that kubeadm and an API server before 1.34 take"
+                );
+                let hint = format!("write a prefix of {least} or more");
+                findings.push(Finding::warning(codes::NETWORK_RANGE, message).at(place).hint(hint));
+            }
+        }
+    }
+    for (index, address) in network.dns.iter().enumerate() {
+        let place = document.place(&path.key("dns").index(index));
+        if network.dns.iter().take(index).any(|earlier| earlier == address) {
+            let message = format!("`{address}` is there already");
+            findings.push(Finding::error(codes::DNS_TAKEN, message).at(place).hint("keep one of them"));
+        }
+    }
+    if network.dns.len() > MOST_SERVERS {
+        let place = document.place(&path.key("dns").index(MOST_SERVERS));
+        let message =
+            format!("programs ask only the first {MOST_SERVERS} servers: kubelet leaves out the others");
+        findings.push(Finding::warning(codes::DNS_TAKEN, message).at(place).hint("remove it"));
     }
 }
 

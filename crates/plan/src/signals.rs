@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use bringup_spec::{Carrier, Phase, Signal, SignalKind, Text};
+use bringup_spec::{Carrier, Phase, Signal, SignalKind, Text, Url};
 use bringup_yaml::Path;
 
 use crate::context::Context;
+use crate::files::check_read_only;
 use crate::join::check_secret;
 use crate::steps::plain;
 use crate::{Action, Step, codes};
@@ -16,6 +17,16 @@ pub(crate) fn steps(context: &mut Context<'_>) -> Vec<Step> {
     for (index, signal) in context.group.signals.iter().enumerate() {
         let path = context.at(["signals"]).index(index);
         let target = target(context, &path, signal);
+        if let Some(url) = signal.url.as_ref().filter(|_| signal.kind == SignalKind::Http) {
+            check_url(context, &path.key("url"), url);
+        }
+        if let Some(file) = signal.path.as_ref().filter(|_| signal.kind == SignalKind::File) {
+            check_read_only(context, &path.key("path"), file.as_str());
+        }
+        if context.group.signals.iter().take(index).any(|earlier| earlier == signal) {
+            let message = format!("the same signal `{}` is there already", signal.kind);
+            context.warning(codes::SIGNAL_TARGET, &path, message, "remove one of them");
+        }
         if let Some(source) = &signal.token {
             check_secret(context, &path.key("token"), source);
         }
@@ -41,6 +52,22 @@ pub(crate) fn steps(context: &mut Context<'_>) -> Vec<Step> {
     }
     check_timeout(context);
     steps
+}
+
+/// The address of a POST, as far as it is known before boot.
+fn check_url(context: &mut Context<'_>, path: &Path, url: &Text) {
+    let Some(literal) = url.as_literal() else { return };
+    if let Err(fault) = Url::parse(literal) {
+        context.error(
+            codes::SIGNAL_TARGET,
+            path,
+            fault.message,
+            "write one such as `https://example.com/ready`",
+        );
+    } else if !literal.starts_with("http") {
+        let message = format!("nothing can be posted to `{literal}`");
+        context.error(codes::SIGNAL_TARGET, path, message, "write one such as `https://example.com/ready`");
+    }
 }
 
 /// A time that is written though nobody waits. The default is never told.

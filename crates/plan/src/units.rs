@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::flavour::{AGENT, GATE_FILE};
 use crate::kubelet::unit::runtime_unit;
-use crate::{PlacedBy, Unit, codes};
+use crate::{PlacedBy, Unit, codes, unit_text};
 
 /// Suffixes of units that may be placed.
 const SUFFIXES: [&str; 9] =
@@ -172,6 +172,7 @@ pub(crate) fn operator_units(context: &mut Context<'_>, decisions: &Decisions, u
             continue;
         }
         check(context, &path, given);
+        unit_text::check(context, &path, given);
         let drop_ins = drop_ins(context, &path, given);
         let is_runtime = real == runtime;
         if is_runtime && given.mask {

@@ -4,7 +4,7 @@ use bringup_diag::{Finding, Findings, Place, Span};
 use bringup_yaml::{Limits, Node, Path};
 
 use crate::decode::{Decode as _, Reader, Schemas};
-use crate::{Cluster, NodeGroup, codes, consistency, hazard, kind, recovery, syntax};
+use crate::{Cluster, NodeGroup, Text, codes, consistency, hazard, kind, recovery, syntax};
 
 /// A cluster with the text that it came from.
 #[derive(Clone, Debug)]
@@ -82,6 +82,7 @@ pub fn read(file: &str, text: &str) -> Read {
                     continue;
                 }
                 hazard::report(&tree, &mut reader);
+                report_placeholders(&tree, &mut reader);
                 let mut lost = Vec::new();
                 let whole = Cluster::decode(&tree, &mut reader);
                 let broken = reader.take_broken();
@@ -97,6 +98,16 @@ pub fn read(file: &str, text: &str) -> Read {
     }
     consistency::report_equal_clusters(&documents, &mut findings);
     Read { documents, findings: findings.sorted() }
+}
+
+/// Kubelet's fields are free, but facts are filled into their strings.
+fn report_placeholders(tree: &Node, reader: &mut Reader) {
+    let groups = tree.get("spec").and_then(|spec| spec.get("nodeGroups")).and_then(Node::items);
+    for group in groups.unwrap_or_default() {
+        if let Some(config) = group.get("kubelet").and_then(|kubelet| kubelet.get("config")) {
+            Text::report_within(config, reader);
+        }
+    }
 }
 
 /// The JSON Schema of a document, draft 2020-12.

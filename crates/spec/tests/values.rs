@@ -179,3 +179,13 @@ fn paths_modes_and_modules_are_ones_that_linux_takes() {
         "write a number or a word",
     );
 }
+
+#[test]
+fn a_placeholder_in_a_field_of_kubelets_is_told_where_it_stands() {
+    refused(
+        "kubelet: {config: {providerID: \"aws:///@{zoen}/@{instanceId}\"}}",
+        46,
+        "`zoen` names no fact of a node",
+        "did you mean `zone`? for a literal `@{` write `@@{`",
+    );
+}

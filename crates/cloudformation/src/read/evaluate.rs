@@ -12,7 +12,7 @@ use bringup_diag::{Code, Finding, Findings, Place, Span};
 use bringup_yaml::{Content, Node, Resolved};
 
 use super::environment::{Environment, Parameter};
-use super::substitute::{LineCount, Piece, pieces};
+use super::substitute::{Cursor, Piece, pieces};
 use crate::codes;
 
 /// How much text a template may make: functions inside each other can multiply it.
@@ -256,16 +256,17 @@ impl<'a> Evaluator<'a> {
             None => (argument, None),
         };
         let template = self.as_text(source, tagged && argument.items().is_none()).0;
-        let mut line = LineCount::of(source);
+        let mut cursor = Cursor::of(source);
         let mut text = String::new();
         let mut open = false;
         for piece in pieces(&template) {
-            let span = line.span();
+            let span = match piece {
+                Piece::Literal(literal) => cursor.pass(literal),
+                Piece::Escaped(inside) => cursor.pass(&format!("${{!{inside}}}")),
+                Piece::Refused(inside) | Piece::Name(inside) => cursor.pass(&format!("${{{inside}}}")),
+            };
             match piece {
-                Piece::Literal(literal) => {
-                    line.pass(literal);
-                    text.push_str(literal);
-                }
+                Piece::Literal(literal) => text.push_str(literal),
                 Piece::Escaped(inside) => {
                     text.push_str("${");
                     text.push_str(inside);

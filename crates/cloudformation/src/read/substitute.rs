@@ -1,6 +1,6 @@
 //! The language of `Fn::Sub`.
 
-use bringup_diag::Span;
+use bringup_diag::{Position, Span};
 use bringup_yaml::{Node, Style};
 
 /// A piece of text for `Fn::Sub`.
@@ -44,29 +44,54 @@ fn is_name(text: &str) -> bool {
         && (!text.contains(':') || text.starts_with("AWS::"))
 }
 
-/// The line that a piece of a scalar stands on: a block has a line of the file for each of its own.
-pub(super) struct LineCount {
-    span: Span,
-    block: bool,
+/// Where a piece of a scalar stands in the file.
+///
+/// A block has a line of the file for each of its own, and text on one line has its letters side by side. Where that does
+/// not hold (escapes, several lines in quotes), all of the scalar is the place.
+pub(super) struct Cursor {
+    whole: Span,
+    at: Option<Position>,
+    indent: u32,
+    lines_only: bool,
 }
 
-impl LineCount {
+impl Cursor {
     pub(super) fn of(node: &Node) -> Self {
-        let block = node.scalar().is_some_and(|scalar| scalar.style == Style::Block);
-        // The span of a block begins with its text, on the line behind the `|`.
-        Self { span: if block { Span::point(node.span.start.line, 1) } else { node.span }, block }
+        let (start, end) = (node.span.start, node.span.end);
+        let at = node.scalar().and_then(|scalar| {
+            // A tag and its space stand before the text.
+            let tag = node.tag.as_ref().map_or(0, |tag| number(tag.chars().count()).saturating_add(1));
+            let quotes = u32::from(scalar.style == Style::Quoted);
+            let letters = number(scalar.text.chars().count());
+            if scalar.style == Style::Block {
+                // The span begins with the text, on the line behind the `|`, or else with the tag before it.
+                let below = u32::from(node.tag.is_some());
+                return Some(Position { line: start.line.saturating_add(below), ..start });
+            }
+            let width = tag.saturating_add(letters).saturating_add(2 * quotes);
+            let side_by_side = start.line == end.line && start.column.saturating_add(width) == end.column;
+            side_by_side.then(|| Position { column: start.column.saturating_add(tag + quotes), ..start })
+        });
+        // Behind a tag nothing tells how far a block is indented: its lines are known, their columns are not.
+        let is_block = node.scalar().is_some_and(|scalar| scalar.style == Style::Block);
+        Self { whole: node.span, at, indent: start.column, lines_only: is_block && node.tag.is_some() }
     }
 
-    pub(super) fn pass(&mut self, literal: &str) {
-        if self.block {
-            let lines = u32::try_from(literal.matches('\n').count()).unwrap_or(u32::MAX);
-            self.span = Span::point(self.span.start.line.saturating_add(lines), 1);
-        }
+    /// Passes over what is written, and gives its place.
+    pub(super) fn pass(&mut self, written: &str) -> Span {
+        let Some(start) = self.at else { return self.whole };
+        let lines = number(written.matches('\n').count());
+        let last = written.rsplit('\n').next().unwrap_or_default();
+        let from = if lines == 0 { start.column } else { self.indent };
+        let line = start.line.saturating_add(lines);
+        let end = Position { line, column: from.saturating_add(number(last.chars().count())) };
+        self.at = Some(end);
+        if self.lines_only { Span::point(start.line, 1) } else { Span { start, end } }
     }
+}
 
-    pub(super) fn span(&self) -> Span {
-        self.span
-    }
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -265,8 +265,9 @@ fn overlay(context: &mut Context<'_>, config: &mut Value) {
     }
     super::reserved::check_fields(context, &path);
     super::values::check_fields(context, &path);
+    super::limits::check(context, &path);
     let mut given = given;
-    fill(context, &path, &mut given);
+    fill(&mut given);
     template::merge(config, &given);
     for key in context.group.kubelet.config.keys() {
         let value = context.group.kubelet.config.get(key).map(ToString::to_string).unwrap_or_default();
@@ -301,31 +302,23 @@ fn report(context: &mut Context<'_>, path: &Path, fault: &ConfigFault) {
     let severity =
         if fault.is_warning() { bringup_diag::Severity::Warning } else { bringup_diag::Severity::Error };
     let mut finding = bringup_diag::Finding::new(severity, code, message).at(located);
-    finding.hint = fault.hint();
+    finding.hint = fault.hint().or_else(|| match &fault.kind {
+        FaultKind::WrongValue { expected, .. } => Some(format!("write {expected}")),
+        _ => None,
+    });
     context.findings.push(finding);
 }
 
-/// Placeholders in the operator's strings become facts.
-fn fill(context: &mut Context<'_>, path: &Path, value: &mut Value) {
+/// Placeholders in the operator's strings become facts; wrong ones were told when the document was read.
+fn fill(value: &mut Value) {
     match value {
-        Value::String(text) if text.contains("@{") => match Text::parse(text) {
-            Ok(parsed) => *text = template::marked(&parsed),
-            Err(faults) => {
-                for (_, fault) in faults {
-                    context.error(bringup_spec::codes::PLACEHOLDER, path, fault.message, fault.hint);
-                }
-            }
-        },
-        Value::Array(items) => {
-            for (index, item) in items.iter_mut().enumerate() {
-                fill(context, &path.index(index), item);
+        Value::String(text) if text.contains("@{") => {
+            if let Ok(parsed) = Text::parse(text) {
+                *text = template::marked(&parsed);
             }
         }
-        Value::Object(fields) => {
-            for (key, value) in fields.iter_mut() {
-                fill(context, &path.key(key.as_str()), value);
-            }
-        }
+        Value::Array(items) => items.iter_mut().for_each(fill),
+        Value::Object(fields) => fields.values_mut().for_each(fill),
         _ => {}
     }
 }

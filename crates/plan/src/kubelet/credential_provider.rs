@@ -4,9 +4,10 @@ use bringup_kubelet::Minor;
 use bringup_spec::ImageCredentialProvider;
 use serde_json::{Value, json};
 
-use crate::aws;
 use crate::context::Context;
 use crate::decisions::Decisions;
+use crate::operator::check_variables;
+use crate::{aws, codes};
 
 /// Where EKS' images keep ECR's provider.
 const EKS_DIRECTORY: &str = "/etc/eks/image-credential-provider";
@@ -29,6 +30,31 @@ pub(crate) fn directory(context: &Context<'_>, decisions: &Decisions) -> Option<
         Some(provider) => Some(provider.bin_dir.as_str().to_owned()),
         None => decisions.eks_image.then(|| EKS_DIRECTORY.to_owned()),
     }
+}
+
+/// Checks the operator's own provider.
+pub(crate) fn check(context: &mut Context<'_>) {
+    let Some(provider) = &context.group.image_credential_provider else { return };
+    let path = context.at(["imageCredentialProvider"]);
+    if provider.name.contains('/') || provider.name.contains(char::is_whitespace) {
+        let message = format!("`{}` is no name of a program", provider.name);
+        let hint = "write its name alone: `binDir` says where it is";
+        context.error(codes::CREDENTIAL_PROVIDER, &path.key("name"), message, hint);
+    }
+    if provider.match_images.is_empty() && provider.name != ECR {
+        let message = format!("nothing says which images `{}` is asked about", provider.name);
+        let hint = "add `matchImages: [registry.example.com]`";
+        context.error(codes::CREDENTIAL_PROVIDER, &path, message, hint);
+    }
+    for (index, image) in provider.match_images.iter().enumerate() {
+        if image.contains(char::is_whitespace) || image.contains("://") {
+            let message = format!("`{image}` matches no image");
+            let hint = "write a registry such as `*.example.com`, without a scheme";
+            context.error(codes::CREDENTIAL_PROVIDER, &path.key("matchImages").index(index), message, hint);
+        }
+    }
+    let names = provider.environment.keys();
+    check_variables(context, &path.key("environment"), names, codes::CREDENTIAL_PROVIDER);
 }
 
 /// The provider's configuration, if there is a provider.

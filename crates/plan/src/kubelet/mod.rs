@@ -6,6 +6,7 @@ pub(crate) mod credential_provider;
 pub(crate) mod flags;
 pub(crate) mod health;
 pub(crate) mod kubeconfig;
+mod limits;
 pub(crate) mod reserved;
 pub(crate) mod unit;
 pub(crate) mod values;

@@ -6,7 +6,7 @@ mod docker;
 
 pub(crate) use agreement::settle;
 use bringup_kubelet::Minor;
-use bringup_spec::{JoinMethod, Phase, RuntimeName, Text};
+use bringup_spec::{JoinMethod, Phase, RuntimeName, Text, authority_fault};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
@@ -20,6 +20,11 @@ use crate::{Action, Content, Origin, Step, aws, codes};
 pub(crate) fn sandbox_image(context: &mut Context<'_>, decisions: &Decisions) -> String {
     if let Some(image) = &context.group.runtime.sandbox_image {
         let path = context.at(["runtime", "sandboxImage"]);
+        if !is_image(image) {
+            let message = format!("`{image}` is no name of an image");
+            let hint = "write one such as `registry.k8s.io/pause:3.10`";
+            context.error(codes::RUNTIME_IMAGE, &path, message, hint);
+        }
         context.origin("sandbox image", image, Origin::Document(path));
         return image.clone();
     }
@@ -51,6 +56,32 @@ pub(crate) fn sandbox_image(context: &mut Context<'_>, decisions: &Decisions) ->
             image
         }
     }
+}
+
+/// Whether a runtime takes this for the name of an image: a path in lower case, with a tag or a digest behind.
+fn is_image(text: &str) -> bool {
+    let (name, digest) = text.split_once('@').map_or((text, None), |(name, digest)| (name, Some(digest)));
+    let (host, rest) = match name.split_once('/') {
+        Some((first, rest)) if first.contains(['.', ':']) || first == "localhost" => (Some(first), rest),
+        _ => (None, name),
+    };
+    let (path, tag) = rest.split_once(':').map_or((rest, None), |(path, tag)| (path, Some(tag)));
+    let part = |part: &str| {
+        let edge = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        part.starts_with(edge)
+            && part.ends_with(edge)
+            && part.chars().all(|letter| edge(letter) || "._-".contains(letter))
+    };
+    let word = |word: &str| {
+        !word.is_empty()
+            && word.len() <= 128
+            && word.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
+    };
+    host.is_none_or(|host| authority_fault(host).is_none())
+        && path.split('/').all(part)
+        && tag.is_none_or(word)
+        && digest
+            .is_none_or(|digest| digest.split_once(':').is_some_and(|(kind, hex)| word(kind) && word(hex)))
 }
 
 /// The runtime's configuration, and its start.

@@ -138,15 +138,26 @@ fn signals_need_their_target() {
 #[test]
 fn units_must_be_ones_that_systemd_reads() {
     let found = |unit: &str| codes(&eks("1.33", &format!("units: [{unit}]")));
-    assert_eq!(found("{name: drivers, content: \"[Service]\\n\"}"), ["unit/name"]);
-    assert_eq!(found("{name: a.service, content: \"[Service]\\n\", enabled: true}"), ["unit/no-install"]);
+    assert_eq!(found("{name: drivers, content: \"[Service]\\nExecStart=/bin/x\\n\"}"), ["unit/name"]);
+    assert_eq!(
+        found("{name: a.service, content: \"[Service]\\nExecStart=/bin/x\\n\", enabled: true}"),
+        ["unit/no-install"]
+    );
     assert_eq!(found("{name: a.service, mask: true, enabled: true}"), ["unit/masked"]);
-    assert_eq!(found("{name: a.service, dropIns: [{name: limits, content: x}]}"), ["unit/name"]);
+    assert_eq!(
+        found("{name: a.service, dropIns: [{name: limits, content: \"[Service]\\nExecStart=/bin/x\\n\"}]}"),
+        ["unit/name"]
+    );
     assert_eq!(found("{name: a.service}"), ["group/field-without-effect"]);
-    assert_eq!(found("{name: bringup.service, content: x}"), ["unit/reserved"]);
+    assert_eq!(
+        found("{name: bringup.service, content: \"[Service]\\nExecStart=/bin/x\\n\"}"),
+        ["unit/reserved"]
+    );
     assert_eq!(found("{name: kubelet.service, enabled: true}"), ["unit/reserved"]);
     assert_eq!(
-        found("{name: kubelet.service, dropIns: [{name: 20-limits.conf, content: x}]}"),
+        found(
+            "{name: kubelet.service, dropIns: [{name: 20-limits.conf, content: \"[Service]\\nExecStart=/bin/x\\n\"}]}"
+        ),
         Vec::<&str>::new()
     );
     assert_eq!(found("{name: a.service, mask: true}, {name: a.service, mask: true}"), ["unit/duplicate"]);

@@ -72,7 +72,8 @@ impl Cidr {
         }
     }
 
-    fn host_bits(self) -> u32 {
+    /// How many bits tell the addresses of the range apart.
+    pub fn host_bits(self) -> u32 {
         let width = if self.base.is_ipv4() { 32 } else { 128 };
         width - u32::from(self.prefix)
     }

@@ -199,10 +199,10 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-impl Decode for Text {
-    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
-        let text = String::decode(node, reader)?;
-        match Self::parse(&text) {
+impl Text {
+    /// Reads the text of a node, each fault at its own placeholder.
+    fn located(node: &Node, text: &str, reader: &mut Reader) -> Option<Self> {
+        match Self::parse(text) {
             Ok(text) => Some(text),
             Err(faults) => {
                 for (offset, fault) in faults {
@@ -213,6 +213,26 @@ impl Decode for Text {
                 None
             }
         }
+    }
+
+    /// Reports wrong placeholders in all strings of a free mapping, where they are filled in later.
+    pub(crate) fn report_within(node: &Node, reader: &mut Reader) {
+        for item in node.items().unwrap_or_default() {
+            Self::report_within(item, reader);
+        }
+        for entry in node.entries().unwrap_or_default() {
+            Self::report_within(&entry.value, reader);
+        }
+        if let Some(text) = node.text().filter(|text| text.contains("@{")) {
+            let _: Option<Self> = Self::located(node, text, reader);
+        }
+    }
+}
+
+impl Decode for Text {
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let text = String::decode(node, reader)?;
+        Self::located(node, &text, reader)
     }
 
     fn schema(_: &mut Schemas) -> serde_json::Value {
