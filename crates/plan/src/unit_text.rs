@@ -78,7 +78,7 @@ pub(crate) fn check(context: &mut Context<'_>, path: &Path, unit: &OperatorUnit)
 fn check_sections(context: &mut Context<'_>, path: &Path, text: &str) -> bool {
     let lines =
         || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';']));
-    if !lines().next().is_some_and(|line| section_of(line).is_some()) {
+    if lines().next().is_none_or(|line| section_of(line).is_none()) {
         let message = "the text begins outside of any section: systemd ignores it";
         context.error(codes::UNIT_CONTENT, path, message, "begin with a section such as `[Service]`");
         return false;

@@ -211,13 +211,7 @@ fn steps_have_a_program_and_time() {
 }
 
 #[test]
-fn software_is_of_the_version_that_is_checked() {
-    let skewed = told(&plain("1.33", "software: {kubelet: {version: 1.20.1}}"));
-    assert_eq!((skewed.0, skewed.1), (Severity::Warning, "software/version"));
-    assert_eq!(
-        codes(&plain("1.33", "software: {kubelet: {from: package, version: \"1.33.2-1.1\"}}")),
-        Vec::<&str>::new()
-    );
+fn packages_and_downloads_have_names_that_exist() {
     refused(
         &plain("1.33", "software: {kubelet: {from: package, package: a b}}"),
         "software/package",
