@@ -3,7 +3,7 @@
 use bringup_diag::{Finding, Severity};
 use bringup_spec::Document;
 
-use crate::support::{AUTHORITY, cluster, codes, eks, eks_with, findings, only, plain};
+use crate::support::{AUTHORITY, cluster, codes, eks_with, findings, only, plain};
 
 /// Severity, code and hint of the only finding that is no note.
 fn told(document: &Document) -> (Severity, &'static str, String) {
