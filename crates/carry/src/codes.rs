@@ -35,6 +35,14 @@ bringup_diag::codes! {
     IGNITION_DEPTH = "ignition/too-deep";
     /// A version of Ignition's specification that does not exist.
     IGNITION_VERSION = "ignition/version";
+    /// Something in the config that Ignition refuses. The machine does not start.
+    IGNITION_REFUSED = "ignition/refused";
+    /// A key that the version of the specification does not have, and that Ignition ignores.
+    IGNITION_UNUSED = "ignition/unused-key";
+    /// Special bits of a mode, which versions before 3.4.0 drop.
+    IGNITION_SPECIAL_BITS = "ignition/special-bits";
+    /// A key twice in one mapping of the config: Ignition takes the last one, or mixes both.
+    IGNITION_DUPLICATE_KEY = "ignition/duplicate-key";
     /// A path twice in one config.
     IGNITION_DUPLICATE = "ignition/duplicate";
     /// A path beneath a link or a file of the same config.

@@ -183,7 +183,8 @@ fn ignition_configs_show_their_tree_and_their_faults() {
                 {"path": "/etc/wrong", "contents": {"source": "data:,x", "verification": {"hash": format!("sha256-{}", "0".repeat(64))}}},
                 {"path": "/etc/remote", "contents": {"source": "https://example.com/f", "verification": {"hash": format!("sha256-{}", "1".repeat(64))}}},
                 {"path": "/run/gone", "contents": {"source": "data:,x"}},
-                {"path": "/etc/link/beneath", "user": {"id": 500}, "append": [{"source": "data:,y"}]},
+                {"path": "/etc/owned", "user": {"id": 500}, "append": [{"source": "data:,y"}]},
+                {"path": "/etc/a/beneath"},
             ],
             "links": [{"path": "/etc/link", "target": "/opt"}],
         },
@@ -196,7 +197,7 @@ fn ignition_configs_show_their_tree_and_their_faults() {
     assert_eq!(file("/etc/a").content.as_deref(), Some(&b"one\n"[..]));
     assert_eq!(file("/etc/packed").content.as_deref(), Some(&b"hello\n"[..]));
     assert_eq!((file("/etc/remote").size, file("/etc/remote").sha256.clone()), (None, Some("1".repeat(64))));
-    assert_eq!(file("/etc/link/beneath").owner, "500:root");
+    assert_eq!(file("/etc/owned").owner, "500:root");
     assert_eq!(file("/etc/systemd/system/a.service").mode, "0644");
     let mut found = codes(&inspection);
     found.sort_unstable();
@@ -328,17 +329,114 @@ proptest! {
 /// The commonest template of EKS: the message in it starts within the bytes in which cloud-init looks for one.
 #[test]
 fn a_template_that_holds_a_message_is_a_template() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/tools/foreign/cloudformation");
-    for (name, layers) in [
-        ("al2023-nodegroup.yaml", ["cloudformation", "mime", "shellscript"].as_slice()),
-        ("al2023-join.json", &["cloudformation", "mime", "shellscript"]),
-        ("al2023-get-template.json", &["aws-json", "cloudformation", "mime", "shellscript"]),
+    const PLAIN: &[u8] = include_bytes!("../../../tests/tools/foreign/cloudformation/al2023-nodegroup.yaml");
+    const JOINED: &[u8] = include_bytes!("../../../tests/tools/foreign/cloudformation/al2023-join.json");
+    const ANSWER: &[u8] =
+        include_bytes!("../../../tests/tools/foreign/cloudformation/al2023-get-template.json");
+    for (name, bytes, layers) in [
+        ("plain", PLAIN, ["cloudformation", "mime", "shellscript"].as_slice()),
+        ("joined", JOINED, &["cloudformation", "mime", "shellscript"]),
+        ("answer", ANSWER, &["aws-json", "cloudformation", "mime", "shellscript"]),
     ] {
-        let inspection = inspect(name, &std::fs::read(format!("{folder}/{name}")).unwrap());
+        let inspection = inspect(name, bytes);
         let found = serde_json::to_value(&inspection.layers).unwrap();
         assert_eq!(found, serde_json::to_value(layers).unwrap(), "{name}");
         let steps: Vec<&str> = inspection.steps.iter().map(|step| step.run.as_str()).collect();
         assert_eq!(steps, ["/var/lib/cloud/instance/scripts/part-002"], "{name}");
         assert!(inspection.pieces.iter().any(|piece| piece.kind == "application/node.eks.aws"), "{name}");
     }
+}
+
+/// The verdicts were given by `ignition-validate` 2.14; the tools suite asks it again.
+#[test]
+fn ignition_refuses_and_warns_where_its_own_validator_does() {
+    let recorded = include_str!("ignition-validate-2.14/verdicts.jsonl");
+    assert_eq!(recorded.lines().count(), 88);
+    for line in recorded.lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let inspection = inspect("config.ign", case["config"].as_str().unwrap().as_bytes());
+        let errors = inspection.findings.has_errors();
+        assert_eq!(Value::from(errors), case["refused"], "{line}\n{:?}", inspection.findings);
+        if errors {
+            // Nothing of a refused config happens.
+            assert!(
+                inspection.files.is_empty() && inspection.units.is_empty() && inspection.steps.is_empty(),
+                "{line}"
+            );
+            continue;
+        }
+        let same = ["ignition/unused-key", "ignition/special-bits", "ignition/no-install"];
+        let warned = codes(&inspection).iter().any(|code| same.contains(code));
+        assert_eq!(Value::from(warned), case["warned"], "{line}\n{:?}", inspection.findings);
+    }
+}
+
+#[test]
+fn everything_that_an_ignition_config_does_is_shown() {
+    let config = json!({
+        "ignition": {
+            "version": "3.3.0",
+            "timeouts": {"httpTotal": 30},
+            "security": {"tls": {"certificateAuthorities": [{"source": "https://example.com/ca.pem"}]}},
+        },
+        "kernelArguments": {"shouldExist": ["quiet"], "shouldNotExist": ["mitigations=off"]},
+        "storage": {
+            "disks": [{"device": "/dev/sdb", "wipeTable": true, "partitions": [
+                {"number": 1, "label": "data", "sizeMiB": 512, "startMiB": 0},
+                {"number": 2, "shouldExist": false},
+            ]}],
+            "raid": [{"name": "md0", "level": "raid1", "devices": ["/dev/sdc", "/dev/sdd"]}],
+            "luks": [{"name": "secret", "device": "/dev/sde", "wipeVolume": true}],
+            "filesystems": [{"device": "/dev/md0", "format": "ext4", "path": "/var", "label": "var", "wipeFilesystem": true}],
+        },
+        "passwd": {
+            "groups": [{"name": "ops", "gid": 700}],
+            "users": [{"name": "core", "passwordHash": "$6$secret", "groups": ["wheel"],
+                "sshAuthorizedKeys": ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIexample me@example"]}],
+        },
+        "systemd": {"units": [
+            {"name": "update-engine.service", "mask": true},
+            {"name": "a.service", "contents": "[Unit]\nRequires=b.service\n[Service]\nExecSart=/x\n"},
+        ]},
+    });
+    let inspection = inspect("config.ign", config.to_string().as_bytes());
+    let steps: Vec<&str> = inspection.steps.iter().map(|step| step.run.as_str()).collect();
+    assert_eq!(
+        steps,
+        [
+            "fetch with httpTotal of 30 s",
+            "trust the certificate authority https://example.com/ca.pem",
+            "add kernel argument quiet",
+            "remove kernel argument mitigations=off",
+            "wipe the partition table of /dev/sdb",
+            "make partition 1 `data` on /dev/sdb: 512 MiB from 0 MiB",
+            "remove partition 2 of /dev/sdb",
+            "make raid md0 of level raid1 from /dev/sdc, /dev/sdd",
+            "encrypt /dev/sde as secret with a key of its own, wiping what is there",
+            "make ext4 on /dev/md0, label var, for /var, wiping what is there",
+            "make group ops (gid 700)",
+            "make or change user core, in groups wheel, with a password, with key ssh-ed25519 AAAAC3NzaC1lZDI1… me@example",
+            "mask update-engine.service",
+        ]
+    );
+    assert!(inspection.steps.iter().all(|step| step.stage == "ignition"));
+    assert_eq!(codes(&inspection), ["unit/requires-without-after", "unit/unknown-setting"]);
+    let old = json!({
+        "ignition": {"version": "2.2.0"},
+        "storage": {
+            "filesystems": [{"name": "oem", "mount": {"device": "/dev/disk/by-label/OEM", "format": "ext4"}}],
+            "files": [{"filesystem": "oem", "path": "/grub.cfg", "contents": {"source": "data:,x"}}],
+        },
+        "passwd": {"users": [{"name": "core", "create": {"uid": 1000}}]},
+    });
+    let inspection = inspect("config.ign", old.to_string().as_bytes());
+    assert_eq!(paths(&inspection), ["oem:/grub.cfg"]);
+    let steps: Vec<&str> = inspection.steps.iter().map(|step| step.run.as_str()).collect();
+    assert_eq!(
+        steps,
+        ["make ext4 on /dev/disk/by-label/OEM, named oem", "make or change user core (uid 1000)"]
+    );
+    let twice =
+        br#"{"ignition":{"version":"3.3.0"},"storage":{"files":[{"path":"/a"}]},"storage":{"links":[]}}"#;
+    assert_eq!(codes(&inspect("config.ign", twice)), ["ignition/duplicate-key"]);
 }

@@ -91,6 +91,7 @@ fn follows_remark_inside(text: &str, number: u32) -> bool {
 }
 
 /// Steps of go-systemd's reader; it looks at the length of the line in front of it before each.
+#[derive(Clone, Copy)]
 enum Next {
     Section,
     SectionName,
@@ -139,8 +140,8 @@ impl<'text> Lexer<'text> {
 
     fn told(&self, fault: UnitFault) -> (u32, UnitFault) {
         let before = self.text.get(..self.at).unwrap_or_default();
-        let lines = before.iter().filter(|byte| **byte == b'\n').count();
-        (u32::try_from(lines).unwrap_or(u32::MAX).saturating_add(1), fault)
+        let lines = before.split(|byte| *byte == b'\n').count();
+        (u32::try_from(lines).unwrap_or(u32::MAX), fault)
     }
 
     fn step(&mut self, next: Next) -> Result<Option<Next>, (u32, UnitFault)> {

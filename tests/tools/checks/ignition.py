@@ -57,7 +57,26 @@ def decoded(path):
         raise products.Differs(f"inspect does not list {', '.join(sorted(missing))}")
 
 
+# What the validator warns of and `inspect` must, too; other warnings are its own.
+WARNINGS = {"ignition/unused-key", "ignition/special-bits", "ignition/no-install"}
+
+
+def verdicts():
+    """The recorded verdicts are still the validator's, and `inspect` gives the same."""
+    table = products.TOP / "crates/carry/tests/ignition-validate-2.14/verdicts.jsonl"
+    for case in map(json.loads, table.read_text().splitlines()):
+        done = subprocess.run(["ignition-validate", "-"], input=case["config"], capture_output=True, timeout=30, text=True)
+        findings = json.loads(products.bringup("inspect", "-", "--output", "json", given=case["config"].encode()))["findings"]
+        refused = any(finding["severity"] == "error" for finding in findings)
+        products.same([case["refused"], refused], [done.returncode != 0] * 2, f"verdicts on {case['name']}")
+        if not refused:
+            warned = any(finding["code"] in WARNINGS for finding in findings)
+            said = [line for line in done.stdout.splitlines() if line.startswith("warning") and "context tree" not in line]
+            products.same(warned, bool(said), f"warnings about {case['name']}")
+
+
 def cases(made):
+    yield "verdicts", verdicts
     for name, path in made.files("ignition.json"):
         yield f"validate {name}", lambda path=path: validated(path)
     for name, path in products.foreign("ignition") + made.files("ignition.json"):

@@ -1,7 +1,6 @@
 //! Data URLs: content inside an address.
 
-use base64::{Engine as _, engine::DecodePaddingMode, engine::GeneralPurpose, engine::GeneralPurposeConfig};
-use base64::{alphabet, prelude::BASE64_STANDARD};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 
 use crate::compress::{Packer, gzip_strong};
 use crate::render::Form;
@@ -106,13 +105,38 @@ fn is_plain(byte: u8) -> bool {
 pub(crate) fn decode(url: &str) -> Option<Vec<u8>> {
     let rest = url.strip_prefix("data:")?;
     let (head, data) = rest.split_once(',')?;
-    let unescaped = unescape(data)?;
-    if !head.split(';').any(|parameter| parameter == "base64") {
-        return Some(unescaped);
+    let mut parameters = head.split(';');
+    let media = parameters.next().unwrap_or_default();
+    let mut parameters: Vec<&str> = parameters.collect();
+    let encoded = parameters.pop_if(|last| *last == "base64").is_some();
+    let well_formed = parameters.iter().all(|parameter| parameter.contains('='));
+    if !well_formed
+        || !(media.is_empty() || media.contains('/'))
+        || !without_names(data).bytes().all(is_url_letter)
+    {
+        return None;
     }
-    let lenient = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-    let letters: Vec<u8> = unescaped.into_iter().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    GeneralPurpose::new(&alphabet::STANDARD, lenient).decode(letters).ok()
+    if encoded { BASE64_STANDARD.decode(data).ok() } else { unescape(data) }
+}
+
+/// The text without `${NAME}`, which stands for something harmless until a template is deployed.
+fn without_names(data: &str) -> String {
+    let mut pieces = data.split("${");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        match piece.split_once('}').filter(|(name, _)| {
+            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":.".contains(&byte))
+        }) {
+            Some((_, after)) => text.push_str(after),
+            None => text.extend(["${", piece]),
+        }
+    }
+    text
+}
+
+/// RFC 2396: what may stand in an address, and the `%` of escapes.
+fn is_url_letter(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.!~*'();/?:@&=+$,%".contains(&byte)
 }
 
 fn unescape(text: &str) -> Option<Vec<u8>> {
@@ -152,14 +176,29 @@ mod tests {
         assert_eq!((plain.gzip, plain.url.len()), (false, "data:;base64,".len() + 2000));
     }
 
-    /// The left sides are from Ignition's own tests and from Butane's output.
+    /// What `ignition-validate` 2.14 takes and refuses.
     #[test]
     fn foreign_forms_are_read() {
         assert_eq!(decode("data:,hello%20world%0a"), Some(b"hello world\n".to_vec()));
         assert_eq!(decode("data:;base64,aGVsbG8gd29ybGQK"), Some(b"hello world\n".to_vec()));
-        assert_eq!(decode("data:text/plain;charset=utf-8;base64,aGVsbG8"), Some(b"hello".to_vec()));
+        assert_eq!(decode("data:text/plain;charset=utf-8;base64,aGVsbG8="), Some(b"hello".to_vec()));
         assert_eq!(decode("data:text/plain,a,b"), Some(b"a,b".to_vec()));
-        assert_eq!(decode("https://example.com/,x"), None);
-        assert_eq!(decode("data:,%2"), None);
+        assert_eq!(decode("data:;charset=x,y"), Some(b"y".to_vec()));
+        assert_eq!(decode("data:;base64,"), Some(Vec::new()));
+        for refused in [
+            "https://example.com/,x",
+            "data:,%2",
+            "data:;base64,aGk",
+            "data:;base64,aGk%3D",
+            "data:,a b",
+            "data:,é",
+            "data:,a#b",
+            "data:x",
+            "data:;base64;x=y,aGk=",
+            "data:;foo,x",
+            "Data:,x",
+        ] {
+            assert_eq!(decode(refused), None, "{refused}");
+        }
     }
 }

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bringup_cloudinit::gunzip::gunzip;
-use bringup_diag::{Code, Finding, Findings, Place, Span};
+use bringup_cloudinit::{Origin, lint_unit};
+use bringup_diag::{Code, Finding, Findings, Place, Severity, Span};
 use serde_json::Value;
 use sha2::{Digest as _, Sha512};
 
 use super::merge::merged;
-use super::{SPECIAL_BITS, VOLATILE, data_url};
+use super::{SPECIAL_BITS, VOLATILE, data_url, machine, rules};
 use crate::codes;
 use crate::inspect::{FileRecord, StepRecord, UnitRecord};
 use crate::placed::UNIT_DIRECTORY;
@@ -37,14 +38,27 @@ pub(crate) fn is_config(value: &Value) -> bool {
 struct Reader<'text> {
     file: &'text str,
     text: &'text str,
+    /// Whether setuid, setgid and sticky are kept.
+    special_bits: bool,
     effects: Effects,
 }
 
 /// The effects of a config. `text` is what it was read from, for places.
 pub(crate) fn effects(file: &str, text: &str, config: Value) -> Effects {
-    let mut reader = Reader { file, text, effects: Effects::default() };
+    let mut reader = Reader { file, text, special_bits: false, effects: Effects::default() };
+    for key in repeated_keys(text) {
+        let finding = Finding::warning(
+            codes::IGNITION_DUPLICATE_KEY,
+            format!("the key `{key}` stands in one mapping twice: what is in the first may be lost"),
+        );
+        reader.tell(finding.hint("put both into one"), &key);
+    }
+    if reader.refused(&config) {
+        return reader.effects;
+    }
     let config = reader.whole(config, DEPTH_LIMIT);
-    reader.version(&config);
+    reader.special_bits = keeps_special_bits(&config);
+    reader.effects.steps.extend(machine::steps(&config));
     reader.storage(&config);
     reader.units(&config);
     for argument in list(&config, "/kernelArguments/shouldExist").iter().filter_map(Value::as_str) {
@@ -52,6 +66,33 @@ pub(crate) fn effects(file: &str, text: &str, config: Value) -> Effects {
     }
     reader.beneath();
     reader.effects
+}
+
+/// From specification 3.4.0 on.
+fn keeps_special_bits(config: &Value) -> bool {
+    let version = config.pointer("/ignition/version").and_then(Value::as_str).unwrap_or_default();
+    let minor = version.strip_prefix("3.").and_then(|rest| rest.split('.').next()?.parse::<u64>().ok());
+    minor.is_some_and(|minor| minor >= 4)
+}
+
+/// The keys that stand twice in one mapping.
+fn repeated_keys(text: &str) -> Vec<String> {
+    let Ok(Some(tree)) = bringup_yaml::parse_one(text, bringup_yaml::Limits::default()) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let mut nodes = vec![&tree];
+    while let Some(node) = nodes.pop() {
+        let mut seen = BTreeSet::new();
+        for entry in node.entries().unwrap_or_default() {
+            if !seen.insert(entry.key.as_str()) {
+                found.push(entry.key.clone());
+            }
+            nodes.push(&entry.value);
+        }
+        nodes.extend(node.items().unwrap_or_default());
+    }
+    found
 }
 
 fn list<'value>(value: &'value Value, pointer: &str) -> &'value [Value] {
@@ -113,26 +154,25 @@ impl Reader<'_> {
         let source = text_of(reference, "source")?;
         if source.starts_with("data:") {
             let bytes = self.contents(source, reference)?;
-            return serde_json::from_slice(&bytes).ok();
+            let config = serde_json::from_slice(&bytes).ok()?;
+            return (!self.refused(&config)).then_some(config);
         }
         self.effects.steps.push(StepRecord::new("ignition", format!("{verb} {source}")));
         None
     }
 
-    fn version(&mut self, config: &Value) {
-        let Some(version) = config.pointer("/ignition/version").and_then(Value::as_str) else { return };
-        let known = version.starts_with("2.") || version.starts_with("3.");
-        if !known {
-            let version = version.to_owned();
-            let finding = Finding::error(
-                codes::IGNITION_VERSION,
-                format!("`{version}` is no specification of Ignition"),
-            );
-            self.tell(finding.hint("write 3.3.0, which every current image reads"), &version);
+    /// Whether Ignition refuses the config, and all that it says of it: nothing of a refused config happens.
+    fn refused(&mut self, config: &Value) -> bool {
+        let told = rules::told(config);
+        let refused = told.iter().any(|told| told.severity == Severity::Error);
+        for told in told {
+            self.tell(Finding::new(told.severity, told.code, told.message).hint(told.hint), &told.about);
         }
+        refused
     }
 
     fn storage(&mut self, config: &Value) {
+        let version = config.pointer("/ignition/version").and_then(Value::as_str).unwrap_or_default();
         let mut seen = BTreeSet::new();
         for (kind, pointer) in
             [("file", "/storage/files"), ("directory", "/storage/directories"), ("link", "/storage/links")]
@@ -141,7 +181,7 @@ impl Reader<'_> {
                 let Some(path) = text_of(entry, "path") else { continue };
                 // In 2.x, files may lie in other file systems, which have paths of their own.
                 let system = text_of(entry, "filesystem").unwrap_or("root");
-                if !seen.insert((system.to_owned(), path.to_owned())) {
+                if !seen.insert((system.to_owned(), path.to_owned())) && rules::is_old(version) {
                     let finding = Finding::error(
                         codes::IGNITION_DUPLICATE,
                         format!("`{path}` stands in the config twice; Ignition refuses it"),
@@ -157,10 +197,12 @@ impl Reader<'_> {
                     );
                     self.tell(finding.hint("let a unit or tmpfiles.d make it at boot"), path);
                 }
+                // What lies on another file system is shown with the name of that.
+                let path = if system == "root" { path.to_owned() } else { format!("{system}:{path}") };
                 match kind {
-                    "file" => self.file(path, entry),
-                    "directory" => self.effects.directories.push(path.to_owned()),
-                    _ => self.link(path, entry),
+                    "file" => self.file(&path, entry),
+                    "directory" => self.effects.directories.push(path),
+                    _ => self.link(&path, entry),
                 }
             }
         }
@@ -184,7 +226,8 @@ impl Reader<'_> {
 
     fn file(&mut self, path: &str, entry: &Value) {
         let mode = entry.get("mode").and_then(Value::as_u64).and_then(|mode| u32::try_from(mode).ok());
-        let mode = mode.unwrap_or(0o644) & (0o777 | SPECIAL_BITS);
+        let kept = if self.special_bits { 0o777 | SPECIAL_BITS } else { 0o777 };
+        let mode = mode.unwrap_or(0o644) & kept;
         let contents = entry.get("contents").cloned().unwrap_or_default();
         let mut record = FileRecord::new(path, mode, &owner(entry));
         let mut content = self.resource(&contents, &mut record);
@@ -281,7 +324,10 @@ impl Reader<'_> {
             let enabled =
                 ["enabled", "enable"].iter().find_map(|key| unit.get(*key).and_then(Value::as_bool));
             self.effects.units.insert(name.to_owned(), UnitRecord { name: name.to_owned(), enabled });
+            let place = self.place(name);
+            let origin = Origin::fixed(&place.file, place.span);
             if masked {
+                self.effects.steps.push(StepRecord::new("ignition", format!("mask {name}")));
                 self.effects.links.insert(format!("{UNIT_DIRECTORY}/{name}"), "/dev/null".to_owned());
             } else if let Some(text) = text_of(unit, "contents").filter(|text| !text.is_empty()) {
                 if enabled == Some(true) && !text.lines().any(|line| line.trim() == "[Install]") {
@@ -291,10 +337,12 @@ impl Reader<'_> {
                     );
                     self.tell(finding.hint("add `[Install]` with `WantedBy=multi-user.target`"), name);
                 }
+                self.effects.findings.append(lint_unit(name, false, text, &origin));
                 self.written(&format!("{UNIT_DIRECTORY}/{name}"), text);
             }
             for drop_in in list(unit, "/dropins") {
                 if let (Some(file), Some(text)) = (text_of(drop_in, "name"), text_of(drop_in, "contents")) {
+                    self.effects.findings.append(lint_unit(name, true, text, &origin));
                     self.written(&format!("{UNIT_DIRECTORY}/{name}.d/{file}"), text);
                 }
             }

@@ -81,7 +81,8 @@ pub(super) fn of(unit: &str, drop_in: bool, lines: &[(String, Place)], findings:
 
 /// Says where the text is no unit file; for texts that are known whole.
 pub(super) fn syntax(lines: &[(String, Place)], findings: &mut Findings) {
-    let text: String = lines.iter().map(|(line, _)| format!("{line}\n")).collect();
+    let lines_of_text: Vec<&str> = lines.iter().map(|(line, _)| line.as_str()).collect();
+    let text = lines_of_text.join("\n");
     for (number, fault) in unit_faults(&text) {
         let index = usize::try_from(number).unwrap_or(1).saturating_sub(1);
         let Some((_, place)) = lines.get(index).or_else(|| lines.last()) else { continue };
