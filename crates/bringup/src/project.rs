@@ -176,6 +176,7 @@ impl Project {
         let (document, group) = self.group(key)?;
         let local = self.local.get(key.document)?;
         let compiled = bringup_plan::compile(document, key.group, local);
+        let origins = bringup_plan::origins(document, key.group, &compiled);
         let mut findings = compiled.findings;
         let path = document.group_path(key.group);
         let (parts, part_findings) = resolve_parts(document, &path, group, local);
@@ -222,7 +223,7 @@ impl Project {
             digest,
             steps: plan.steps.len(),
             carriers: views,
-            origins: compiled.provenance.iter().map(|value| OriginView::new(value, document)).collect(),
+            origins: origins.iter().map(|value| OriginView::new(value, document)).collect(),
             findings: findings.clone(),
             operator: Operator::new(document, group),
             own,

@@ -110,7 +110,7 @@ impl<'a> Context<'a> {
 }
 
 /// The first sixty characters, for people.
-fn shortened(value: String) -> String {
+pub(crate) fn shortened(value: String) -> String {
     const LENGTH: usize = 60;
     match value.char_indices().nth(LENGTH) {
         Some((at, _)) => format!("{}…", &value[..at]),

@@ -14,6 +14,7 @@ mod flavours;
 mod join;
 mod kubelet;
 mod order;
+mod origins;
 mod plan;
 mod properties;
 mod recovery;
