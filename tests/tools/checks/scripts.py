@@ -13,7 +13,7 @@ from checks import mime
 
 SHELL = re.compile(rb"#! ?/(usr/)?bin/(env )?(ba|da)?sh\b")
 # Not ours: built, cached, or written in the manner of others.
-SKIPPED = {"target", ".cache", ".git", "bringup-out", "foreign", "node_modules"}
+SKIPPED = {"target", ".cache", ".git", "bringup-out", "foreign", "node_modules", "corpus", "artifacts"}
 
 
 def checked(script, shell):
