@@ -161,8 +161,8 @@ impl FirstStage {
     }
 
     fn after(&self, head: &str) -> (String, Vec<PartSize>) {
-        let texts: Vec<&str> = self.files.iter().filter_map(PlacedFile::lines).collect();
-        let end = delimiter(&texts);
+        let lines: Vec<Option<&str>> = self.files.iter().map(PlacedFile::lines).collect();
+        let end = delimiter(&lines.iter().flatten().copied().collect::<Vec<&str>>());
         let mut sizes = Vec::with_capacity(self.files.len().saturating_add(1));
         let mut script = format!("{head}{MARK}\n(\nset -eu\n");
         script.push_str(
@@ -176,9 +176,9 @@ impl FirstStage {
         for (path, target) in &self.links {
             let _ = writeln!(script, "ln -sfn {} {}", word(target), word(path));
         }
-        for file in &self.files {
+        for (file, lines) in self.files.iter().zip(lines) {
             let before = script.len();
-            place(&mut script, file, &end);
+            place(&mut script, file, lines, &end);
             sizes.push(PartSize::new(&file.path, script.len().saturating_sub(before)));
         }
         for name in &self.masked {
@@ -210,13 +210,13 @@ impl FirstStage {
     }
 }
 
-/// The commands that place one file.
-fn place(script: &mut String, file: &PlacedFile, end: &str) {
+/// The commands that place one file, as lines where it is made of them.
+fn place(script: &mut String, file: &PlacedFile, lines: Option<&str>, end: &str) {
     let mut command = format!("place {:04o} {}", file.mode, word(&file.path));
     if file.owner != "root:root" {
         let _ = write!(command, " {}", word(&file.owner));
     }
-    let _ = if let Some(text) = file.lines() {
+    let _ = if let Some(text) = lines {
         write!(script, "{command} <<'{end}'\n{text}{end}\n")
     } else {
         let encoded = BASE64_STANDARD.encode(&file.content);

@@ -42,7 +42,7 @@ impl PlacedFile {
     /// beyond ASCII, which cloud-init changes in a part that was compressed.
     pub(crate) fn lines(&self) -> Option<&str> {
         let text = std::str::from_utf8(&self.content).ok()?;
-        let carried = self.content.iter().all(|byte| byte.is_ascii() && !matches!(byte, 0 | b'\r'));
+        let carried = text.is_ascii() && !self.content.contains(&0) && !self.content.contains(&b'\r');
         ((text.ends_with('\n') || text.is_empty()) && carried).then_some(text)
     }
 }

@@ -122,7 +122,6 @@ fn write_string(out: &mut String, text: &str, block_indent: Option<usize>) {
 /// Whether both dialects read the bare text back as the same string.
 fn is_plain(text: &str) -> bool {
     let Some(first) = text.chars().next() else { return false };
-    let scalar = Scalar { text: text.to_owned(), style: Style::Plain };
     let safe_letter = |letter: char| {
         letter.is_ascii_alphanumeric() || " _-./+@%,()=^~$<>;\\".contains(letter) || letter == ':'
     };
@@ -131,8 +130,10 @@ fn is_plain(text: &str) -> bool {
         && !text.contains(": ")
         && !text.ends_with([':', ' '])
         && !matches!(text, "y" | "Y" | "n" | "N" | "=" | "<<" | "...")
-        && matches!(scalar.core(), Resolved::String(_))
-        && matches!(scalar.yaml11(), Resolved::String(_))
+        && {
+            let scalar = Scalar { text: text.to_owned(), style: Style::Plain };
+            matches!(scalar.core(), Resolved::String(_)) && matches!(scalar.yaml11(), Resolved::String(_))
+        }
 }
 
 /// Text of several lines that a literal block can hold without loss.
@@ -146,7 +147,8 @@ fn fits_block(text: &str) -> bool {
 /// Whether a literal block can hold every letter. Nearly all text is ASCII, and bytes are quicker to look at than letters.
 fn is_printable_text(text: &str) -> bool {
     if text.is_ascii() {
-        return text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~'));
+        // All of them, without a way out: so the compiler looks at many at a time.
+        return text.bytes().fold(true, |all, byte| all & matches!(byte, b'\n' | b'\t' | b' '..=b'~'));
     }
     text.chars().all(|letter| letter == '\n' || letter == '\t' || is_printable(letter))
 }

@@ -48,7 +48,8 @@ const ENCODED: &str = "data:;base64,";
 
 /// The lengths of the address with the bytes escaped, and with them in base64.
 fn lengths(bytes: &[u8]) -> (usize, usize) {
-    let escaped: usize = bytes.iter().map(|byte| if is_plain(*byte) { 1 } else { 3 }).sum();
+    let plain = bytes.iter().filter(|byte| PLAIN[usize::from(**byte)]).count();
+    let escaped = bytes.len().saturating_mul(3).saturating_sub(plain.saturating_mul(2));
     (ESCAPED.len().saturating_add(escaped), ENCODED.len().saturating_add(base64_length(bytes.len())))
 }
 
@@ -79,7 +80,7 @@ pub(crate) fn shortest(bytes: &[u8], effort: &mut Effort) -> Source {
     let mut url = String::with_capacity(escaped);
     url.push_str(ESCAPED);
     for byte in bytes {
-        if is_plain(*byte) {
+        if PLAIN[usize::from(*byte)] {
             url.push(char::from(*byte));
         } else {
             const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
@@ -97,7 +98,19 @@ fn base64_length(bytes: usize) -> usize {
 }
 
 /// Letters that stand for themselves. Fewer than RFC 3986 allows: `#`, `?` and `%` mean something to Go's parser.
-fn is_plain(byte: u8) -> bool {
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = 0_u8;
+    loop {
+        plain[byte as usize] = is_plain(byte);
+        if byte == u8::MAX {
+            break plain;
+        }
+        byte += 1;
+    }
+};
+
+const fn is_plain(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'&'..=b'/' | b':' | b';' | b'=' | b'@' | b'!' | b'$' | b'_' | b'~')
 }
 
