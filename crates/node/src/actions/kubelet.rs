@@ -6,11 +6,15 @@ use bringup_progress::{Failure, FailureKind, Success};
 use bringup_systemd::{Activity, Systemd, UnitState};
 
 use super::{Doing, Stopped};
+use crate::program::{self, Program};
 use crate::web;
 
 const KUBELET: &str = "kubelet.service";
 /// How long it must stay healthy.
 const STEADY: Duration = Duration::from_secs(10);
+/// After so many starts by the manager it is taken to die each time.
+const LOOP: u32 = 3;
+const JOURNALCTL: &str = "/usr/bin/journalctl";
 /// How often it is looked at.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -19,7 +23,15 @@ pub(super) fn start(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped>
     if !doing.machine.is_itself() {
         return Ok(Success::default());
     }
-    let deadline = Instant::now() + Duration::from_millis(doing.order.timeout_ms);
+    let watched = watch(doing, health);
+    watched.map_err(|stopped| match stopped {
+        Stopped::Failed(failure) => Stopped::Failed(failure.with_tail(log(doing))),
+        other => other,
+    })
+}
+
+fn watch(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped> {
+    let deadline = doing.deadline();
     let mut systemd = Systemd::connect()?;
     systemd.subscribe()?;
     if doing.order.changed.is_empty() {
@@ -27,8 +39,7 @@ pub(super) fn start(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped>
     } else {
         systemd.restart(KUBELET)?;
     }
-    let mut healthy_since: Option<(Instant, Option<u32>)> = None;
-    let mut last = String::from("it has not started");
+    let mut watch = Watch::default();
     loop {
         let state = systemd.state(KUBELET)?;
         let answer = match &state {
@@ -37,26 +48,77 @@ pub(super) fn start(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped>
             }
             _ => Err(describe(state.as_ref())),
         };
-        let process = state.as_ref().and_then(|state| state.main_process);
-        match (answer, healthy_since) {
-            (Ok(()), Some((since, same))) if same == process => {
-                if since.elapsed() >= STEADY {
-                    return Ok(Success::default());
-                }
-            }
-            (Ok(()), _) => healthy_since = Some((Instant::now(), process)),
-            (Err(why), earlier) => {
-                if let Some((since, _)) = earlier {
-                    let lived = since.elapsed().as_secs();
-                    return Err(failed(&format!("kubelet was healthy for {lived} s, and then {why}")).into());
-                }
-                last = why;
-            }
+        match watch.look(Instant::now(), state.as_ref(), answer) {
+            Some(Ok(())) => return Ok(Success::default()),
+            Some(Err(why)) => return Err(failed(&why).into()),
+            None => {}
         }
         if Instant::now() >= deadline {
-            return Err(failed(&format!("kubelet is not healthy: {last}")).into());
+            return Err(failed(&format!("kubelet is not healthy: {}", watch.last)).into());
         }
         systemd.news(Instant::now() + LOOK)?;
+    }
+}
+
+/// What was seen of kubelet so far.
+#[derive(Debug, Default)]
+struct Watch {
+    /// Since when it has been healthy, and as which process.
+    healthy: Option<(Instant, Option<u32>)>,
+    /// How often the manager had started it again when it was first seen.
+    restarts: Option<u32>,
+    /// What was wrong last.
+    last: String,
+}
+
+impl Watch {
+    /// Takes in what is seen now, and says how it ended if it did.
+    fn look(
+        &mut self,
+        now: Instant,
+        state: Option<&UnitState>,
+        answer: Result<(), String>,
+    ) -> Option<Result<(), String>> {
+        let process = state.and_then(|state| state.main_process);
+        let restarts = state.and_then(|state| state.restarts).unwrap_or_default();
+        let before = *self.restarts.get_or_insert(restarts);
+        match (answer, self.healthy) {
+            (Ok(()), None) => self.healthy = Some((now, process)),
+            (Ok(()), Some((since, same))) if same == process => {
+                if now.saturating_duration_since(since) >= STEADY {
+                    return Some(Ok(()));
+                }
+            }
+            (answer, Some((since, _))) => {
+                let lived = now.saturating_duration_since(since).as_secs();
+                let then = answer.err().unwrap_or_else(|| "it ended and was started again".to_owned());
+                return Some(Err(format!("kubelet was healthy for {lived} s, and then {then}")));
+            }
+            (Err(why), None) => self.last = why,
+        }
+        // The manager sets its count back to zero when somebody starts the unit anew.
+        let again = restarts.saturating_sub(if restarts < before { 0 } else { before });
+        if self.healthy.is_none() && again >= LOOP {
+            return Some(Err(format!("kubelet was started again {again} times; {}", self.last)));
+        }
+        None
+    }
+}
+
+/// The last lines of kubelet's log.
+fn log(doing: &Doing<'_>) -> String {
+    let command = [JOURNALCTL, "--unit", KUBELET, "--boot", "--lines", "30", "--output", "cat", "--no-pager"];
+    let program = Program {
+        step: &doing.step.name,
+        command: command.iter().map(|word| (*word).to_owned()).collect(),
+        environment: Vec::new(),
+        directory: None,
+        deadline: Instant::now() + Duration::from_secs(20),
+    };
+    // A log that cannot be had must not hide why it was asked for.
+    match program::run(doing.machine, program) {
+        Ok(()) => program::tail(doing.machine, &doing.step.name),
+        Err(_) => String::new(),
     }
 }
 
@@ -75,5 +137,71 @@ fn describe(state: Option<&UnitState>) -> String {
             format!("it ended with code {} ({})", state.status, state.sub_state)
         }
         Some(state) => format!("it is {} ({})", state.sub_state, state.result),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use bringup_systemd::{Activity, UnitState};
+
+    use super::Watch;
+
+    fn state(process: Option<u32>, restarts: u32) -> UnitState {
+        UnitState {
+            activity: if process.is_some() { Activity::Active } else { Activity::Activating },
+            sub_state: "running".to_owned(),
+            result: "success".to_owned(),
+            main_process: process,
+            status: 0,
+            killed: false,
+            restarts: Some(restarts),
+            invocation: String::new(),
+        }
+    }
+
+    fn after(seconds: u64) -> Instant {
+        // One beginning for all tests of this process.
+        static BEGIN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+        *BEGIN.get_or_init(Instant::now) + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn one_that_stays_healthy_has_started() {
+        let mut watch = Watch::default();
+        assert_eq!(watch.look(after(0), Some(&state(None, 0)), Err("no".to_owned())), None);
+        assert_eq!(watch.look(after(1), Some(&state(Some(7), 0)), Ok(())), None);
+        assert_eq!(watch.look(after(10), Some(&state(Some(7), 0)), Ok(())), None);
+        assert_eq!(watch.look(after(11), Some(&state(Some(7), 0)), Ok(())), Some(Ok(())));
+    }
+
+    #[test]
+    fn one_that_dies_seconds_later_has_not() {
+        let mut watch = Watch::default();
+        assert_eq!(watch.look(after(0), Some(&state(Some(7), 0)), Ok(())), None);
+        let ended = watch.look(after(4), Some(&state(None, 0)), Err("it ended with code 1".to_owned()));
+        assert_eq!(ended, Some(Err("kubelet was healthy for 4 s, and then it ended with code 1".to_owned())));
+    }
+
+    #[test]
+    fn one_that_died_between_two_looks_has_not() {
+        let mut watch = Watch::default();
+        assert_eq!(watch.look(after(0), Some(&state(Some(7), 0)), Ok(())), None);
+        let ended = watch.look(after(5), Some(&state(Some(8), 1)), Ok(()));
+        assert_eq!(
+            ended,
+            Some(Err("kubelet was healthy for 5 s, and then it ended and was started again".to_owned()))
+        );
+    }
+
+    #[test]
+    fn one_that_dies_again_and_again_is_not_waited_for() {
+        let mut watch = Watch::default();
+        let dead = || Err("it ended with code 255".to_owned());
+        assert_eq!(watch.look(after(0), Some(&state(None, 5)), dead()), None);
+        assert_eq!(watch.look(after(1), Some(&state(None, 7)), dead()), None);
+        let ended = watch.look(after(2), Some(&state(None, 8)), dead());
+        assert_eq!(ended, Some(Err("kubelet was started again 3 times; it ended with code 255".to_owned())));
     }
 }

@@ -18,6 +18,8 @@ mod trust;
 mod units;
 mod update;
 
+use std::time::{Duration, Instant};
+
 use bringup_disk::FileFault;
 use bringup_facts::Facts;
 use bringup_plan::{Action, Plan, Step};
@@ -41,6 +43,13 @@ pub(crate) struct Doing<'a> {
     /// Facts that are given, instead of what the platform says.
     pub(crate) given: Option<&'a Facts>,
     pub(crate) teller: &'a Teller,
+}
+
+impl Doing<'_> {
+    /// When this attempt has to be through.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + Duration::from_millis(self.order.timeout_ms)
+    }
 }
 
 /// Why an attempt is not a success.

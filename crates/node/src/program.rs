@@ -1,0 +1,210 @@
+//! Programs, each as a unit of its own.
+//!
+//! The unit has the name of the step. It outlives the agent; whoever comes next finds it by its name and waits for its
+//! end, so that no program runs twice at a time. Its end is kept until it has been recorded.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use bringup_disk::{Owner, Wanted};
+use bringup_progress::{Failure, FailureKind};
+use bringup_systemd::{Activity, BusFault, Systemd, Transient, UnitState};
+
+use crate::actions::Stopped;
+use crate::machine::Machine;
+use crate::places;
+
+/// How much of a program's output is kept.
+const KEPT: usize = 64 * 1024;
+/// How much of it is shown.
+const SHOWN: usize = 2 * 1024;
+
+/// A program that is run on behalf of a step.
+#[derive(Debug)]
+pub(crate) struct Program<'a> {
+    /// The step.
+    pub(crate) step: &'a str,
+    /// The program and its arguments; no shell sees them.
+    pub(crate) command: Vec<String>,
+    /// Its whole environment, `NAME=value`.
+    pub(crate) environment: Vec<String>,
+    /// Its working directory.
+    pub(crate) directory: Option<String>,
+    /// When it has to be through.
+    pub(crate) deadline: Instant,
+}
+
+/// Runs a program and waits for its end. One of this step that still runs is waited for first.
+pub(crate) fn run(machine: &Machine, program: Program<'_>) -> Result<(), Stopped> {
+    let mut systemd = Systemd::connect()?;
+    systemd.subscribe()?;
+    let unit = unit_name(program.step);
+    if systemd.state(&unit)?.is_some_and(|state| is_under_way(&state)) {
+        // How it went does not matter: what it did is done again, or found done.
+        let _ = end(&mut systemd, &unit, machine, program.step, program.deadline);
+    }
+    let output = output(machine, program.step)?;
+    clear(&mut systemd, &unit)?;
+    let left = program.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+    let transient = Transient {
+        description: format!("Step {} of bringing this machine up", program.step),
+        command: program.command,
+        environment: program.environment,
+        directory: program.directory,
+        output: Some(output),
+        timeout: Some(left),
+    };
+    systemd.start_transient(&unit, &transient)?;
+    end(&mut systemd, &unit, machine, program.step, program.deadline)
+}
+
+/// Waits for the end of a step's program that an agent has left behind; none if there is no trace of it.
+pub(crate) fn join(machine: &Machine, step: &str, deadline: Instant) -> Option<Result<(), Stopped>> {
+    let unit = unit_name(step);
+    let looked = || -> Result<Option<Systemd>, BusFault> {
+        let mut systemd = Systemd::connect()?;
+        systemd.subscribe()?;
+        let there = systemd.state(&unit)?.is_some_and(|state| state.activity != Activity::Inactive);
+        Ok(there.then_some(systemd))
+    };
+    match looked() {
+        Ok(None) => None,
+        Ok(Some(mut systemd)) => Some(end(&mut systemd, &unit, machine, step, deadline)),
+        Err(fault) => Some(Err(fault.into())),
+    }
+}
+
+fn is_under_way(state: &UnitState) -> bool {
+    matches!(state.activity, Activity::Activating | Activity::Deactivating)
+}
+
+/// Waits for the end of a program, and clears its unit away once its result is known.
+fn end(
+    systemd: &mut Systemd,
+    unit: &str,
+    machine: &Machine,
+    step: &str,
+    deadline: Instant,
+) -> Result<(), Stopped> {
+    // The manager itself ends what takes too long; this is for managers that cannot.
+    let latest = deadline + Duration::from_secs(10);
+    let state = loop {
+        cap(machine, step);
+        match systemd.state(unit)? {
+            Some(state) if !is_under_way(&state) => break state,
+            Some(_) if Instant::now() >= latest => {
+                systemd.stop(unit)?;
+                return Err(Stopped::TimedOut { tail: tail(machine, step) });
+            }
+            Some(_) => {
+                // News of any unit wakes us; without news, the output is looked after.
+                systemd.news((Instant::now() + Duration::from_secs(5)).min(latest))?;
+            }
+            None => {
+                return Err(Failure::new(
+                    FailureKind::Transient,
+                    "its unit is gone, and its result with it",
+                    "",
+                )
+                .into());
+            }
+        }
+    };
+    cap(machine, step);
+    let result = judge(&state, || tail(machine, step));
+    clear(systemd, unit)?;
+    result
+}
+
+fn judge(state: &UnitState, tail: impl Fn() -> String) -> Result<(), Stopped> {
+    if state.activity == Activity::Active || state.result == "success" {
+        return Ok(());
+    }
+    let why = match state.result.as_str() {
+        "timeout" => return Err(Stopped::TimedOut { tail: tail() }),
+        "exit-code" => match state.status {
+            203 => {
+                "the program cannot be started: is it there and executable, with its interpreter?".to_owned()
+            }
+            200 => "its working directory is not there".to_owned(),
+            209 => "its output cannot be written".to_owned(),
+            code => format!("it ended with code {code}"),
+        },
+        "signal" | "core-dump" => format!("it was ended by signal {}", state.status),
+        "oom-kill" => "it was ended because memory ran out".to_owned(),
+        other => format!("it could not be run ({other})"),
+    };
+    Err(Failure::new(FailureKind::Transient, why, "").with_tail(tail()).into())
+}
+
+/// Forgets a unit that has ended.
+fn clear(systemd: &mut Systemd, unit: &str) -> Result<(), Stopped> {
+    let Some(state) = systemd.state(unit)? else { return Ok(()) };
+    if state.activity == Activity::Active {
+        let job = systemd.stop(unit)?;
+        systemd.job_end(&job, Instant::now() + Duration::from_secs(30))?;
+    }
+    Ok(systemd.forget_failure(unit)?)
+}
+
+/// The name of a step's unit.
+fn unit_name(step: &str) -> String {
+    let mut name = String::from("bringup-step-");
+    for byte in step.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => name.push(char::from(byte)),
+            _ => {
+                let _ = write!(name, "\\x{byte:02x}");
+            }
+        }
+    }
+    name.push_str(".service");
+    name
+}
+
+fn output_path(step: &str) -> String {
+    let plain: String =
+        step.chars().map(|letter| if letter == '/' || letter.is_control() { '_' } else { letter }).collect();
+    format!("{}/{plain}", places::OUTPUT)
+}
+
+/// An empty file for a program's output.
+fn output(machine: &Machine, step: &str) -> Result<String, Stopped> {
+    let path = output_path(step);
+    machine.files().replace(Path::new(&path), Wanted { content: b"", mode: 0o600, owner: Owner::ROOT })?;
+    Ok(path)
+}
+
+/// Keeps the file of a program that writes much from growing: its first half is dropped.
+fn cap(machine: &Machine, step: &str) {
+    let path = output_path(step);
+    let path = Path::new(&path);
+    let files = machine.files();
+    let large = files.disk().look(path).ok().flatten().is_some_and(|entry| entry.size > 2 * KEPT as u64);
+    if large && let Ok(Some(bytes)) = files.read(path) {
+        let kept = bytes.get(bytes.len().saturating_sub(KEPT)..).unwrap_or_default().to_vec();
+        // In place, as the program has the file open; what it adds meanwhile may be lost, nothing else.
+        if files.cut(path, 0).is_ok() {
+            let _ = files.append(path, &kept, 0o600);
+        }
+    }
+}
+
+/// All that a program has written, as far as it is kept.
+pub(crate) fn written(machine: &Machine, step: &str) -> String {
+    let bytes = machine.files().read(Path::new(&output_path(step))).ok().flatten().unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The last lines of a program's output.
+pub(crate) fn tail(machine: &Machine, step: &str) -> String {
+    let bytes = machine.files().read(Path::new(&output_path(step))).ok().flatten().unwrap_or_default();
+    let start = bytes.len().saturating_sub(SHOWN);
+    let text = String::from_utf8_lossy(bytes.get(start..).unwrap_or_default()).into_owned();
+    match (start, text.split_once('\n')) {
+        // A line that was cut in two says the wrong thing.
+        (1.., Some((_, whole))) => whole.to_owned(),
+        _ => text,
+    }
+}

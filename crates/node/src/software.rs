@@ -1,0 +1,127 @@
+//! What programs say of their version, and whether it is the one that is expected.
+
+/// A piece of software, as far as it can be asked for its version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Software {
+    /// Its name in plans.
+    pub(crate) name: &'static str,
+    /// A file in which images tell its version.
+    pub(crate) version_file: Option<&'static str>,
+    /// Where its program may be, in the order in which a unit would find it.
+    pub(crate) programs: &'static [&'static str],
+    /// What makes it tell its version.
+    pub(crate) arguments: &'static [&'static str],
+}
+
+/// What a plan may ask for.
+pub(crate) const SOFTWARE: [Software; 5] = [
+    Software {
+        name: "kubelet",
+        version_file: Some("/etc/eks/kubelet-version.txt"),
+        programs: &["/usr/local/bin/kubelet", "/usr/bin/kubelet", "/opt/bin/kubelet"],
+        arguments: &["--version"],
+    },
+    Software {
+        name: "kubeadm",
+        version_file: None,
+        programs: &["/usr/local/bin/kubeadm", "/usr/bin/kubeadm", "/opt/bin/kubeadm"],
+        arguments: &["version", "--output", "short"],
+    },
+    Software {
+        name: "containerd",
+        version_file: Some("/etc/eks/containerd-version.txt"),
+        programs: &["/usr/local/bin/containerd", "/usr/bin/containerd", "/opt/bin/containerd"],
+        arguments: &["--version"],
+    },
+    Software {
+        name: "docker",
+        version_file: None,
+        programs: &["/usr/local/bin/dockerd", "/usr/bin/dockerd", "/opt/bin/dockerd"],
+        arguments: &["--version"],
+    },
+    Software {
+        name: "cni",
+        version_file: None,
+        // It tells its version when it is started without a command in its environment.
+        programs: &["/opt/cni/bin/loopback", "/usr/lib/cni/loopback", "/usr/libexec/cni/loopback"],
+        arguments: &[],
+    },
+];
+
+/// The software of this name.
+pub(crate) fn software(name: &str) -> Option<&'static Software> {
+    SOFTWARE.iter().find(|software| software.name == name)
+}
+
+/// The version in what a program or a file says: the first word that begins with a number, perhaps after a `v`.
+///
+/// ```text
+/// Kubernetes v1.33.4-eks-99d6cc0
+/// containerd github.com/containerd/containerd v1.7.27 05044ec0a9a75232cad458027ca83437aae3f4da
+/// Docker version 25.0.8, build 71907ca
+/// CNI loopback plugin v1.6.2
+/// ```
+pub(crate) fn version_in(text: &str) -> Option<String> {
+    text.split_whitespace().find_map(|word| {
+        let word = word.trim_matches(|letter: char| matches!(letter, ',' | '"' | '\''));
+        let number = word.strip_prefix('v').unwrap_or(word);
+        let begins =
+            number.split_once('.').is_some_and(|(major, rest)| is_number(major) && starts_with_digit(rest));
+        begins.then(|| number.to_owned())
+    })
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn starts_with_digit(text: &str) -> bool {
+    text.starts_with(|letter: char| letter.is_ascii_digit())
+}
+
+/// Whether a version is the expected one, or a nearer description of it: `1.33` takes `1.33.4-eks-99d6cc0`, but not
+/// `1.331`.
+pub(crate) fn fits(found: &str, expected: &str) -> bool {
+    let expected = expected.strip_prefix('v').unwrap_or(expected);
+    found
+        .strip_prefix(expected)
+        .is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_ascii_alphanumeric()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fits, version_in};
+
+    #[test]
+    fn versions_are_found_in_what_programs_say() {
+        for (text, version) in [
+            ("Kubernetes v1.33.4-eks-99d6cc0\n", Some("1.33.4-eks-99d6cc0")),
+            ("containerd github.com/containerd/containerd v1.7.27 05044ec0a9a7", Some("1.7.27")),
+            ("containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1+b1", Some("1.6.20~ds1")),
+            ("Docker version 25.0.8, build 71907ca", Some("25.0.8")),
+            ("CNI loopback plugin v1.6.2\nCNI protocol versions supported: 0.1.0", Some("1.6.2")),
+            ("v1.30.1\n", Some("1.30.1")),
+            ("1.29.0", Some("1.29.0")),
+            ("kubelet: not found", None),
+            ("", None),
+        ] {
+            assert_eq!(version_in(text).as_deref(), version, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_version_takes_what_describes_it_nearer_and_nothing_else() {
+        for (found, expected, fit) in [
+            ("1.33.4-eks-99d6cc0", "1.33", true),
+            ("1.33.4", "1.33.4", true),
+            ("1.33.4", "v1.33.4", true),
+            ("1.6.20~ds1", "1.6.20", true),
+            ("1.331.0", "1.33", false),
+            ("1.33.40", "1.33.4", false),
+            ("1.32.9", "1.33", false),
+            ("1.3", "1.33", false),
+        ] {
+            assert_eq!(fits(found, expected), fit, "{found} for {expected}");
+        }
+    }
+}
