@@ -440,3 +440,16 @@ fn everything_that_an_ignition_config_does_is_shown() {
         br#"{"ignition":{"version":"3.3.0"},"storage":{"files":[{"path":"/a"}]},"storage":{"links":[]}}"#;
     assert_eq!(codes(&inspect("config.ign", twice)), ["ignition/duplicate-key"]);
 }
+
+#[test]
+fn what_only_the_node_knows_has_no_digest() {
+    let appended = b"#cloud-config\nwrite_files:\n- {path: /etc/hosts, content: x, append: true}\n- {path: /etc/own, content: x}\n- {path: /etc/own, content: y, append: true}\n";
+    let inspection = inspect("user-data", appended);
+    let sizes: Vec<_> = inspection.files.iter().map(|file| (file.path.as_str(), file.size)).collect();
+    assert_eq!(sizes, [("/etc/hosts", None), ("/etc/own", Some(2))]);
+    let facts = b"## template: jinja\n#cloud-config\nwrite_files:\n- {path: /etc/zone, content: 'in {{ v1.availability_zone }}'}\n- {path: /etc/own, content: x}\n";
+    let inspection = inspect("user-data", facts);
+    let known: Vec<_> =
+        inspection.files.iter().map(|file| (file.path.as_str(), file.sha256.is_some())).collect();
+    assert_eq!(known, [("/etc/own", true), ("/etc/zone", false)]);
+}

@@ -83,7 +83,7 @@ bringup_diag::codes! {
     TEMPORARY = "part/temporary";
     /// `merge_how` says how the part that holds it is merged into those before it: in the first it says nothing.
     MERGE_HOW = "part/merge-how";
-    /// Lists of modules replace those of the image; the stages shown are those of Debian's.
+    /// Lists of modules replace those of the image whole: what they leave out does not run.
     MODULE_LIST = "part/module-list";
     /// kops' nodeup moved from `/var/cache/kubernetes-install` to `/opt/kops`.
     KOPS_PATH = "part/kops-path";

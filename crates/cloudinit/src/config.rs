@@ -62,9 +62,7 @@ fn merge_part(
     }
     let mergers = Mergers::take(&mut datum, &part.headers)?;
     let merged = mergers.merge(config, &datum)?;
-    if !mergers.joins_lists() {
-        lost_keys(config, &datum, &merged, item, parts, findings);
-    }
+    lost_keys(config, &datum, &merged, item, parts, findings);
     Ok(merged)
 }
 
@@ -88,11 +86,13 @@ fn lost_keys(
         }
         let earlier =
             old.at.and_then(|(number, _)| parts.get(number)).map_or("an earlier part", |part| &part.name);
-        let (lost, kept) =
-            if new.at == value.at { (earlier, name.as_str()) } else { (name.as_str(), earlier) };
-        if new.at != value.at && new.at != old.at {
+        let (lost, kept) = if unplaced_equal(new, value) {
+            (earlier, name.as_str())
+        } else if unplaced_equal(new, old) && !is_within(value, old) {
+            (name.as_str(), earlier)
+        } else {
             continue;
-        }
+        };
         let Some(place) = value.at.and_then(|(_, span)| item.place(parts, span)) else { continue };
         let finding = Finding::warning(
             codes::REPLACED_KEY,
@@ -105,6 +105,17 @@ fn lost_keys(
             Some(other) => finding.related(other, "the earlier one"),
             None => finding,
         });
+    }
+}
+
+/// Whether a mapping says nothing that the other does not say too.
+fn is_within(part: &Datum, whole: &Datum) -> bool {
+    match &part.value {
+        Value::Map(pairs) => pairs.iter().all(|(key, value)| match key {
+            Key::Text(key) => whole.get(key).is_some_and(|known| is_within(value, known)),
+            Key::Other(_) => false,
+        }),
+        _ => unplaced_equal(part, whole),
     }
 }
 

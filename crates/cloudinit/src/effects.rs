@@ -15,6 +15,7 @@ use crate::jinja::revealed;
 use crate::kind::{Kind, cleaned_name};
 use crate::modules::{ModuleAct, acts};
 use crate::part::Part;
+use crate::schedule::{Run, schedule};
 use crate::shell::{Command, commands};
 use crate::units::{Unit, units};
 use crate::{Datum, Decoded, codes};
@@ -105,19 +106,37 @@ pub fn effects_of(parts: &[Part]) -> Effects {
     findings.append(merged.findings);
     let mut builder = Builder { parts, handled: &handled, config: &merged.config, findings };
     let mut steps = builder.boothooks();
-    steps.extend(builder.items("bootcmd", Stage::Init).unwrap_or_default());
     let mut files = Vec::new();
-    for deferred in [false, true] {
-        if let Err(stopped) = written(&merged.config, deferred, &mut files) {
-            builder.stopped(&stopped);
+    let mut commands = None;
+    let runs = schedule(&merged.config);
+    for Run { module, stage, always } in &runs {
+        let stage = if *always { Stage::EveryBoot } else { *stage };
+        match module.as_str() {
+            "bootcmd" => steps.extend(builder.items("bootcmd", Stage::Init).unwrap_or_default()),
+            "write_files" | "write_files_deferred" => {
+                if let Err(stopped) = written(&merged.config, module != "write_files", &mut files) {
+                    builder.stopped(&stopped);
+                }
+                builder.reveal(&mut files);
+            }
+            // It writes the script that `scripts_user` runs.
+            "runcmd" => commands = builder.items("runcmd", Stage::Final),
+            "scripts_per_once" => steps.extend(builder.scripts(Kind::ScriptPerOnce, stage, None, &files)),
+            "scripts_per_boot" => {
+                steps.extend(builder.scripts(Kind::ScriptPerBoot, Stage::EveryBoot, None, &files));
+            }
+            "scripts_per_instance" => {
+                steps.extend(builder.scripts(Kind::ScriptPerInstance, stage, None, &files));
+            }
+            "scripts_user" => steps.extend(builder.scripts(Kind::Script, stage, commands.take(), &files)),
+            _ => {}
         }
     }
-    builder.reveal(&mut files);
-    steps.extend(builder.scripts(&files));
+    builder.left_out(&runs);
     files.retain(|file| !is_cloud_init_state(&file.path));
     files.sort_by(|one, other| one.path.cmp(&other.path));
     let units = units(&files, &steps);
-    let modules = acts(&merged.config);
+    let modules = acts(&merged.config, &runs);
     Effects { files, units, steps, modules, findings: builder.findings }
 }
 
@@ -200,27 +219,45 @@ impl Builder<'_> {
         }
     }
 
-    /// The final stage: per-once, per-boot, per-instance, then the plain scripts with `runcmd` among them, each by name.
-    fn scripts(&mut self, files: &[File]) -> Vec<Step> {
-        let mut steps = Vec::new();
-        for (kind, directory, stage) in [
-            (Kind::ScriptPerOnce, "/var/lib/cloud/scripts/per-once", Stage::Final),
-            (Kind::ScriptPerBoot, "/var/lib/cloud/scripts/per-boot", Stage::EveryBoot),
-            (Kind::ScriptPerInstance, "/var/lib/cloud/scripts/per-instance", Stage::Final),
+    /// The scripts of a kind, by name; with the plain ones, the script that `runcmd` was made into.
+    fn scripts(&self, kind: Kind, stage: Stage, commands: Option<Vec<Step>>, files: &[File]) -> Vec<Step> {
+        let directory = match kind {
+            Kind::ScriptPerOnce => "/var/lib/cloud/scripts/per-once",
+            Kind::ScriptPerBoot => "/var/lib/cloud/scripts/per-boot",
+            Kind::ScriptPerInstance => "/var/lib/cloud/scripts/per-instance",
+            _ => "/var/lib/cloud/instance/scripts",
+        };
+        let scripts = self.directory(kind, directory, stage, files);
+        let mut groups: BTreeMap<String, Vec<Step>> =
+            scripts.into_iter().map(|(name, step)| (name, vec![step])).collect();
+        if let Some(commands) = commands {
+            let commands = commands.into_iter().map(|step| Step { stage, ..step });
+            groups.insert("runcmd".to_owned(), commands.collect());
+        }
+        groups.into_values().flatten().collect()
+    }
+
+    /// Keys and scripts whose module the user-data's own lists leave out.
+    fn left_out(&mut self, runs: &[Run]) {
+        let runs_module = |name: &str| runs.iter().any(|run| run.module == name);
+        for (key, module) in [
+            ("bootcmd", "bootcmd"),
+            ("write_files", "write_files"),
+            ("runcmd", "runcmd"),
+            ("runcmd", "scripts_user"),
         ] {
-            steps.extend(self.directory(kind, directory, stage, files).into_values());
+            let Some(value) = self.config.get(key).filter(|_| !runs_module(module)) else { continue };
+            let finding = Finding::warning(
+                codes::MODULE_LIST,
+                format!("`{key}` does nothing: the lists of modules leave `{module}` out"),
+            )
+            .hint(format!("add `{module}` to the list, or leave the list to the image"));
+            let place = self.place(value.at);
+            self.findings.push(match place {
+                Some(place) => finding.at(place),
+                None => finding,
+            });
         }
-        let directory = "/var/lib/cloud/instance/scripts";
-        let mut scripts = self.directory(Kind::Script, directory, Stage::Final, files);
-        let commands = self.items("runcmd", Stage::Final);
-        if commands.is_some() {
-            scripts.remove("runcmd");
-        }
-        let mut commands = commands.map(|commands| ("runcmd".to_owned(), commands)).into_iter();
-        let mut groups: BTreeMap<String, Vec<Step>> = commands.by_ref().collect();
-        groups.extend(scripts.into_iter().map(|(name, step)| (name, vec![step])));
-        steps.extend(groups.into_values().flatten());
-        steps
     }
 
     /// What a directory of scripts holds when it is run: parts, and what `write_files` put there.
@@ -263,7 +300,9 @@ impl Builder<'_> {
             |number: usize| self.handled.iter().any(|item| item.part == number && item.below.is_none());
         for file in files.iter_mut().filter(|file| file.at.is_none_or(|(number, _)| templated(number))) {
             if let Ok(text) = std::str::from_utf8(&file.content) {
-                file.content = revealed(text).into_bytes();
+                let revealed = revealed(text);
+                file.unknown |= revealed != text;
+                file.content = revealed.into_bytes();
             }
             file.path = revealed(&file.path);
         }

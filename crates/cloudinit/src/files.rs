@@ -31,6 +31,8 @@ pub struct File {
     pub content: Vec<u8>,
     /// Whether the content is appended to a file that this user-data does not write.
     pub appended: bool,
+    /// Whether only the node knows what stands where the content has expressions of a template.
+    pub unknown: bool,
     /// Whether it is written in the final stage, when users and mounts are there.
     pub deferred: bool,
     /// The number of the part and the place in it.
@@ -104,11 +106,14 @@ fn write(config: &Datum, item: &Datum, deferred: bool, files: &mut Vec<File>) ->
         Some(_) => owner.to_owned(),
         None => format!("{}:{}", user.unwrap_or(old_user), group.unwrap_or(old_group)),
     };
-    let (content, appended) = match before {
-        Some(file) if append => ([file.content, content].concat(), file.appended),
-        _ => (content, append),
+    // The owner is set after the mode, and the kernel takes these bits away then.
+    let mode =
+        if missing.is_none() && (user.is_some() || group.is_some()) { without_set_id(mode) } else { mode };
+    let (content, appended, unknown) = match before {
+        Some(file) if append => ([file.content, content].concat(), file.appended, file.unknown),
+        _ => (content, append, false),
     };
-    files.push(File { path, mode, owner, content, appended, deferred, at: item.at });
+    files.push(File { path, mode, owner, content, appended, unknown, deferred, at: item.at });
     match missing {
         Some(name) => Err(stopped(
             format!("the owner `{name}` does not exist when the file is written"),
@@ -116,6 +121,12 @@ fn write(config: &Datum, item: &Datum, deferred: bool, files: &mut Vec<File>) ->
         )),
         None => Ok(()),
     }
+}
+
+/// A mode after a change of owner: setgid stays where the group may not execute, for there it means something else.
+pub(crate) fn without_set_id(mode: u32) -> u32 {
+    let set_gid = if mode & 0o010 == 0 { 0 } else { 0o2000 };
+    mode & !(0o4000 | set_gid)
 }
 
 /// The name that cannot be found: cloud-init looks up names only, and before it makes users unless the file is deferred.

@@ -25,6 +25,7 @@ mod origin;
 mod part;
 pub mod patch;
 mod scan;
+mod schedule;
 mod shell;
 mod transfer;
 mod unit_syntax;

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::data::{Datum, Value};
 use crate::effects::Stage;
+use crate::schedule::Run;
 
 /// A module that acts on a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -16,53 +17,62 @@ pub struct ModuleAct {
     pub does: String,
 }
 
-/// Keys in the order in which Debian's cloud-init 22.4 runs their modules.
-const MODULES: [(Stage, &str, &str); 26] = [
-    (Stage::Init, "random_seed", "seeds the random number generator"),
-    (Stage::Init, "growpart", "grows the root partition"),
-    (Stage::Init, "resize_rootfs", "grows the root file system"),
-    (Stage::Init, "disk_setup", "partitions disks"),
-    (Stage::Init, "fs_setup", "makes file systems"),
-    (Stage::Init, "mounts", "writes /etc/fstab and mounts"),
-    (Stage::Init, "swap", "makes a swap file"),
-    (Stage::Init, "hostname", "sets the host name"),
-    (Stage::Init, "fqdn", "sets the host name"),
-    (Stage::Init, "manage_etc_hosts", "writes /etc/hosts"),
-    (Stage::Init, "ca_certs", "installs certificate authorities"),
-    (Stage::Init, "ca-certs", "installs certificate authorities"),
-    (Stage::Init, "rsyslog", "configures rsyslog"),
-    (Stage::Init, "groups", "makes groups"),
-    (Stage::Init, "users", "makes users"),
-    (Stage::Init, "ssh_authorized_keys", "installs keys for the default user"),
-    (Stage::Config, "snap", "installs snaps and runs their commands"),
-    (Stage::Config, "locale", "sets the locale"),
-    (Stage::Config, "chpasswd", "sets passwords"),
-    (Stage::Config, "apt", "configures apt"),
-    (Stage::Config, "yum_repos", "configures yum"),
-    (Stage::Config, "ntp", "configures time synchronisation"),
-    (Stage::Config, "timezone", "sets the time zone"),
-    (Stage::Final, "package_upgrade", "upgrades all packages"),
-    (Stage::Final, "packages", "installs packages"),
-    (Stage::Final, "phone_home", "posts to a URL"),
+/// Modules, the keys that they read and what they do.
+const MODULES: [(&str, &str, &str); 26] = [
+    ("seed_random", "random_seed", "seeds the random number generator"),
+    ("growpart", "growpart", "grows the root partition"),
+    ("resizefs", "resize_rootfs", "grows the root file system"),
+    ("disk_setup", "disk_setup", "partitions disks"),
+    ("disk_setup", "fs_setup", "makes file systems"),
+    ("mounts", "mounts", "writes /etc/fstab and mounts"),
+    ("mounts", "swap", "makes a swap file"),
+    ("set_hostname", "hostname", "sets the host name"),
+    ("set_hostname", "fqdn", "sets the host name"),
+    ("update_etc_hosts", "manage_etc_hosts", "writes /etc/hosts"),
+    ("ca_certs", "ca_certs", "installs certificate authorities"),
+    ("ca_certs", "ca-certs", "installs certificate authorities"),
+    ("rsyslog", "rsyslog", "configures rsyslog"),
+    ("users_groups", "groups", "makes groups"),
+    ("users_groups", "users", "makes users"),
+    ("ssh", "ssh_authorized_keys", "installs keys for the default user"),
+    ("snap", "snap", "installs snaps and runs their commands"),
+    ("locale", "locale", "sets the locale"),
+    ("set_passwords", "chpasswd", "sets passwords"),
+    ("apt_configure", "apt", "configures apt"),
+    ("yum_add_repo", "yum_repos", "configures yum"),
+    ("ntp", "ntp", "configures time synchronisation"),
+    ("timezone", "timezone", "sets the time zone"),
+    ("package_update_upgrade_install", "package_upgrade", "upgrades all packages"),
+    ("package_update_upgrade_install", "packages", "installs packages"),
+    ("phone_home", "phone_home", "posts to a URL"),
 ];
 
-/// What the configuration tells them.
-pub(crate) fn acts(config: &Datum) -> Vec<ModuleAct> {
+/// What the configuration tells those that run, in their order.
+pub(crate) fn acts(config: &Datum, runs: &[Run]) -> Vec<ModuleAct> {
     let asked =
         |key: &str| config.get(key).filter(|value| !matches!(value.value, Value::Null | Value::Bool(false)));
     let mut acts = Vec::new();
-    for (stage, key, does) in MODULES {
-        let Some(value) = asked(key) else { continue };
-        let does = match (key, value.items()) {
-            ("packages", Some(items)) => {
-                format!("{does}: {}", items.iter().map(package).collect::<Vec<_>>().join(" "))
-            }
-            _ => does.to_owned(),
-        };
-        acts.push(ModuleAct { stage, key, does });
-    }
-    if let Some(does) = config.get("power_state").and_then(shutdown) {
-        acts.push(ModuleAct { stage: Stage::Final, key: "power_state", does });
+    for run in runs {
+        let stage = run.stage;
+        for (_, key, does) in MODULES.iter().filter(|(module, ..)| *module == run.module) {
+            let Some(value) = asked(key) else { continue };
+            let does = match (*key, value.items()) {
+                ("packages", Some(items)) => {
+                    format!("{does}: {}", items.iter().map(package).collect::<Vec<_>>().join(" "))
+                }
+                // Which of several parts has won is seen by the value.
+                ("hostname" | "fqdn" | "locale" | "timezone", None) => {
+                    format!("{does}: {}", value.python_str())
+                }
+                _ => (*does).to_owned(),
+            };
+            acts.push(ModuleAct { stage, key, does });
+        }
+        if run.module == "power_state_change"
+            && let Some(does) = config.get("power_state").and_then(shutdown)
+        {
+            acts.push(ModuleAct { stage, key: "power_state", does });
+        }
     }
     acts
 }

@@ -378,3 +378,69 @@ fn a_unit_is_looked_into_however_it_is_encoded() {
     let broken = config(&format!("{path}    encoding: gz+b64\n    content: {base64}\n"));
     assert!(!broken.iter().any(|line| line.contains("unit/")), "{broken:?}");
 }
+
+#[test]
+fn what_a_later_part_does_not_replace_is_lost() {
+    let with = |text: &str| {
+        message(&[
+            ("a", "text/cloud-config", "hostname: a\napt: {proxy: x, primary: y}\nruncmd: [a]"),
+            (
+                "b",
+                "text/cloud-config",
+                &format!("merge_how: list(append)+dict(no_replace,recurse_list)+str()\n{text}"),
+            ),
+        ])
+    };
+    assert_eq!(linted(&with("hostname: b")), ["b:2:11 warning part/replaced-key"]);
+    assert_eq!(linted(&with("apt: {proxy: z}")), ["b:2:6 warning part/replaced-key"]);
+    for kept in ["hostname: a", "apt: {proxy: x}", "apt: {more: x}", "runcmd: [b]"] {
+        assert_eq!(linted(&with(kept)), [] as [&str; 0], "{kept}");
+    }
+}
+
+#[test]
+fn words_that_no_shell_sees_and_bits_that_do_not_stay() {
+    let cases: &[(&str, &[&str])] = &[
+        ("bootcmd:\n- [logger, 'x >> /etc/y']\n", &[]),
+        ("bootcmd:\n- [sh, -c, 'echo x >> /etc/y']\n", &["3:3 warning part/append-every-boot"]),
+        ("bootcmd:\n- echo 'x >> /etc/y'\n", &[]),
+        ("write_files:\n- {path: /opt/x, permissions: '4755'}\n", &["3:31 warning part/permissions"]),
+        ("write_files:\n- {path: /opt/x, permissions: '2744'}\n", &[]),
+        ("write_files:\n- {path: /opt/x, permissions: '4755', owner: ~}\n", &[]),
+        (
+            "cloud_config_modules: []\nruncmd: [a]\n",
+            &["2:1 note part/module-list", "3:9 warning part/module-list"],
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(config(text), *expected, "{text}");
+    }
+}
+
+#[test]
+fn lists_of_modules_say_what_runs_and_when() {
+    let run = |text: &str| {
+        let effects =
+            bringup_cloudinit::effects(&decode("input", format!("#cloud-config\n{text}").as_bytes()));
+        let steps = effects.steps.iter().map(|step| format!("{:?} {}", step.stage, step.run));
+        let acts = effects.modules.iter().map(|act| format!("{:?} {}", act.stage, act.does));
+        steps.chain(acts).collect::<Vec<_>>()
+    };
+    let usual = "bootcmd: [a]\nruncmd: [b]\ntimezone: UTC\nhostname: node\n";
+    assert_eq!(
+        run(usual),
+        ["Init a", "Final b", "Init sets the host name: node", "Config sets the time zone: UTC"]
+    );
+    // The form that AWS' documentation gives to run scripts at every boot.
+    assert_eq!(
+        run(&format!("cloud_final_modules:\n- [scripts-user, always]\n{usual}")),
+        ["Init a", "EveryBoot b", "Init sets the host name: node", "Config sets the time zone: UTC"]
+    );
+    assert_eq!(run(&format!("cloud_init_modules: [bootcmd]\ncloud_config_modules: []\n{usual}")), ["Init a"]);
+    assert_eq!(
+        run(&format!(
+            "cloud_config_modules: [{{name: cc_runcmd}}, timezone, set-hostname]\ncloud_init_modules: []\n{usual}"
+        )),
+        ["Final b", "Config sets the time zone: UTC", "Config sets the host name: node"]
+    );
+}

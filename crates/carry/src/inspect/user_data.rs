@@ -69,7 +69,12 @@ fn stack_file(script: &str) -> Option<FileRecord> {
 
 fn file_record(file: &bringup_cloudinit::File) -> FileRecord {
     let mut record = FileRecord::new(&file.path, file.mode, &file.owner);
-    record.fill(file.content.clone());
+    if file.appended || file.unknown {
+        // What the file holds in the end depends on what the node has, or knows.
+        record.content = Some(file.content.clone());
+    } else {
+        record.fill(file.content.clone());
+    }
     record
 }
 

@@ -30,8 +30,11 @@ pub(super) fn of(configs: &[Config]) -> Findings {
             for (number, item) in items.iter().enumerate() {
                 let last = number.saturating_add(1) == items.len();
                 let comment = swallowed_by(item, &config.comments);
+                // The words of a list go to the program as they are, with no shell to see a `>>` among them.
+                let in_shell =
+                    item.items().is_none_or(|words| words.iter().any(|word| word.text() == Some("-c")));
                 for line in lines_of(item) {
-                    command_line(config, key, last, &line, &mut findings);
+                    command_line(config, key, last, in_shell, &line, &mut findings);
                     if key == "bootcmd" {
                         before_files(config, &line, &files, &mut findings);
                     }
@@ -52,8 +55,16 @@ pub(super) fn of(configs: &[Config]) -> Findings {
     findings
 }
 
-fn command_line(config: &Config, key: &str, last: bool, line: &Line, findings: &mut Findings) {
+fn command_line(
+    config: &Config,
+    key: &str,
+    last: bool,
+    in_shell: bool,
+    line: &Line,
+    findings: &mut Findings,
+) {
     if key == "bootcmd"
+        && in_shell
         && let Some(column) = unguarded_append(&line.text)
     {
         findings.push(

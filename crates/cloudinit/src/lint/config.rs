@@ -200,7 +200,7 @@ fn keys(config: &Config, first_of_several: bool, findings: &mut Findings) {
             "cloud_init_modules" | "cloud_config_modules" | "cloud_final_modules" => findings.push(
                 Finding::note(
                     codes::MODULE_LIST,
-                    format!("`{key}` replaces the image's list of modules; the order shown is Debian's"),
+                    format!("`{key}` replaces the image's list of modules: what it leaves out does not run"),
                 )
                 .at(place()),
             ),
@@ -227,7 +227,7 @@ fn permissions(config: &Config, item: &Item<'_>, findings: &mut Findings) {
     let place = config.origin.place(node.span);
     match scalar.yaml11() {
         // `0755` is octal to PyYAML as well.
-        Resolved::Integer(_) if scalar.text.starts_with('0') => {}
+        Resolved::Integer(_) if scalar.text.starts_with('0') => special_bits(config, item, node, findings),
         Resolved::Integer(number) => findings.push(
             Finding::error(
                 codes::PERMISSIONS,
@@ -237,7 +237,7 @@ fn permissions(config: &Config, item: &Item<'_>, findings: &mut Findings) {
             .hint(format!("write `permissions: '{:0>4}'`", scalar.text)),
         ),
         Resolved::Null => {}
-        Resolved::String(text) if octal(&text).is_some() => {}
+        Resolved::String(text) if octal(&text).is_some() => special_bits(config, item, node, findings),
         _ => findings.push(
             Finding::error(
                 codes::PERMISSIONS,
@@ -246,6 +246,25 @@ fn permissions(config: &Config, item: &Item<'_>, findings: &mut Findings) {
             .at(place)
             .hint("write `permissions: '0644'`"),
         ),
+    }
+}
+
+/// The owner is set after the mode, and takes setuid and setgid away.
+fn special_bits(config: &Config, item: &Item<'_>, node: &Node, findings: &mut Findings) {
+    let Ok(permissions) = Datum::construct(node, 0) else { return };
+    let mode = files::mode(Some(&permissions));
+    let left = files::without_set_id(mode);
+    let unowned = |node: &Node| node.scalar().is_some_and(|scalar| scalar.yaml11() == Resolved::Null);
+    let owned = !item.node.get("owner").is_some_and(unowned);
+    if mode != left && owned {
+        findings.push(
+            Finding::warning(
+                codes::PERMISSIONS,
+                format!("cloud-init sets the owner last, which leaves {left:04o} of mode {mode:04o}"),
+            )
+            .at(config.origin.place(node.span))
+            .hint("set the bits with `chmod` in `runcmd`"),
+        );
     }
 }
 

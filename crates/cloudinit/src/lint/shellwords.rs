@@ -22,11 +22,30 @@ const VERBS: [&str; 12] = [
 
 /// The column of a `>>` that nothing guards from being repeated. Logs are meant to grow, devices cannot.
 pub(super) fn unguarded_append(line: &str) -> Option<u32> {
-    let at = line.find(">>")?;
+    // Within quotes it is text, unless a shell is given the text.
+    let given = ["sh -c", "sh -ec", "cloud-init-per", "eval "].iter().any(|shell| line.contains(shell));
+    let at = if given { line.find(">>")? } else { unquoted(line, ">>")? };
     let target = line.get(at.saturating_add(2)..)?.trim_start().trim_start_matches(['"', '\'']);
     let grows_by_design = ["/var/log/", "/dev/", "&"].iter().any(|start| target.starts_with(start));
     let guarded = line.contains("cloud-init-per") || line.contains("grep -q");
     (!grows_by_design && !guarded).then(|| column_at(line, at))
+}
+
+/// Where the operator stands outside of quotes.
+fn unquoted(line: &str, operator: &str) -> Option<usize> {
+    let mut quote = None;
+    let mut escaped = false;
+    for (at, letter) in line.char_indices() {
+        match (quote, letter) {
+            _ if escaped => escaped = false,
+            (None | Some('"'), '\\') => escaped = true,
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), letter) if open == letter => quote = None,
+            (None, _) if line.get(at..).is_some_and(|rest| rest.starts_with(operator)) => return Some(at),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The column of the letter at this byte.
@@ -122,6 +141,8 @@ mod tests {
             "grep -q x /etc/y || echo x >> /etc/y",
             "cloud-init-per once a sh -c 'echo >> b'",
             "echo >>/dev/console",
+            "echo 'a >> b'",
+            "logger \"x >> /etc/y\"",
         ] {
             assert_eq!(unguarded_append(line), None, "{line}");
         }
