@@ -70,6 +70,18 @@ spec:
     version: \"1.33\"
   api:
     endpoint: https://192.0.2.10:6443
+    certificateAuthority: |
+      -----BEGIN CERTIFICATE-----
+      MIIBljCCAT2gAwIBAgIUB+OUEFOibhqgzIcMD4tgoPVwvY8wCgYIKoZIzj0EAwIw
+      IDEeMBwGA1UEAwwVZXhhbXBsZS1rdWJlcm5ldGVzLWNhMCAXDTI2MTExNTIxMDAx
+      NloYDzIxMjYxMDIyMjEwMDE2WjAgMR4wHAYDVQQDDBVleGFtcGxlLWt1YmVybmV0
+      ZXMtY2EwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAT+X9bTpHQXxZcjBjp9exdo
+      4mXZL8i8yEUWSyHc1x+JPb6fAk1aCYCl78dNrybqrtJ0OEq097Dfpbx4cbKWA6vN
+      o1MwUTAdBgNVHQ4EFgQUiiIwNjL1EnSDFnky4ZNzNGv/RZ0wHwYDVR0jBBgwFoAU
+      iiIwNjL1EnSDFnky4ZNzNGv/RZ0wDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQD
+      AgNHADBEAiAmH4EB/oGzAjDRV6rODXv3DrEB6mKBzoeE423dAVBS6gIgPWV4CpSY
+      zPE6tv0KZaQD8BZM3XISQOtdvYgZBA7zS7Y=
+      -----END CERTIFICATE-----
   network:
     serviceRanges: [10.96.0.0/12]
   join:
