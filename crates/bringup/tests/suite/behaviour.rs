@@ -120,6 +120,19 @@ fn colour_follows_the_wish_and_no_color() {
     let coloured = build(folder.path(), &["--color", "always"]);
     assert!(out(&coloured).contains("\u{1b}["));
     assert!(!out(&build(folder.path(), &[])).contains("\u{1b}["));
+    // On a terminal of its own, which is what `script` gives it, colour is the default and the variable decides.
+    let on_terminal = |no_color: Option<&str>| {
+        let mut command = std::process::Command::new("script");
+        let build = format!("{} build cluster.yaml", env!("CARGO_BIN_EXE_bringup"));
+        command.args(["--quiet", "--return", "--command", &build, "/dev/null"]).current_dir(folder.path());
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CI").env("TERM", "xterm");
+        command.envs(no_color.map(|value| ("NO_COLOR", value))).stdin(Stdio::null());
+        let output = command.output().expect("`script` of util-linux starts");
+        assert_eq!(output.status.code(), Some(0), "{}", out(&output));
+        out(&output)
+    };
+    assert!(on_terminal(None).contains("\u{1b}["));
+    assert!(!on_terminal(Some("1")).contains("\u{1b}["));
 }
 
 #[test]

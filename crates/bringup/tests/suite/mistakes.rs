@@ -18,7 +18,12 @@ fn every_mistake_is_told_with_what_to_change() {
         let said = error(&output);
         let document = std::fs::read_to_string(folder.join("cluster.yaml")).expect("a document");
         for phrase in document.lines().filter_map(|line| line.strip_prefix("# must say: ")) {
-            if !said.contains(phrase) {
+            // The quoted source and this very comment may hold the words, too: they say nothing.
+            let is_said = |line: &str| {
+                let line = line.trim_start();
+                ["error", "warning", "note", "= hint: "].iter().any(|start| line.starts_with(start))
+            };
+            if !said.lines().any(|line| is_said(line) && line.contains(phrase)) {
                 faults.push(format!("{name}: nothing says {phrase:?}:\n{said}"));
             }
         }

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use bringup_plan::{Action, LocalFiles, Plan, compile};
 use bringup_spec::Phase;
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
-use crate::support::{codes, eks, indented, names, plan};
+use crate::support::{AUTHORITY, codes, eks, indented, names, plan};
 
 /// A step's wishes: phases by number, other steps by number.
 #[derive(Clone, Debug)]
@@ -130,31 +131,94 @@ proptest! {
             prop_assert!(codes.iter().any(|code| ["step/impossible", "step/cycle"].contains(code)), "{codes:?}");
         }
     }
+}
 
-    /// Whatever people write into texts, there is a plan that reads back, or a finding.
-    #[test]
-    fn any_text_gives_a_plan_or_a_finding(text in "\\PC{0,20}", other in "[ -~]{0,12}") {
-        let quoted = |text: &str| serde_json::to_string(text).unwrap();
-        let (text, other) = (quoted(&text), quoted(&other));
-        let group = format!(
-            "labels: {{{other}: {text}}}\ntaints: [{{key: {other}, value: {text}, effect: NoSchedule}}]\ninstanceTypes: [{text}]\n\
-             kubelet: {{config: {{{other}: {text}}}, flags: {{{other}: {text}}}, environment: {{{other}: {text}}}}}\n\
-             runtime: {{version: {other}, config: {text}, sandboxImage: {text}}}\nkernelArguments: [{text}]\n\
-             files: [{{path: /etc/a, content: {text}}}, {{path: /etc/b, content: {other}, encoding: base64}}, {{path: /etc/c, src: {text}}}]\n\
-             links: [{{path: /etc/l, target: {text}}}]\nsteps: [{{name: a, run: [{text}], before: [{other}], environment: {{{other}: {text}}}}}]\n\
-             units: [{{name: {text}, content: {other}, dropIns: [{{name: {other}, content: {text}}}]}}]"
-        );
-        let text = format!("apiVersion: bringup.dev/v1alpha1\nkind: Cluster\nmetadata: {{name: demo}}\nspec:\n  kubernetes: {{version: \"1.33\"}}\n  api: {{endpoint: {other}}}\n  join: {{method: eks-token}}\n  aws: {{region: {text}, partition: {other}}}\n  network: {{domain: {text}}}\n  proxy: {{http: {text}, noProxy: [{other}]}}\n  nodeGroups:\n    - name: workers\n      platform: aws\n      os: amazon-linux-2023\n{}",
-            indented(&group, 6));
+/// A document with these texts in the places that are asked for, and with values that fit in the others.
+fn document_with(text: &str, other: &str, places: &[bool]) -> String {
+    let quoted = |text: &str| serde_json::to_string(text).unwrap();
+    let (text, other) = (quoted(text), quoted(other));
+    let mut places = places.iter();
+    let mut pick = |wild: String, tame: &str| {
+        if places.next().copied().unwrap_or_default() { wild } else { tame.to_owned() }
+    };
+    let group = [
+        pick(format!("labels: {{{other}: {text}}}"), "labels: {example.com/x: y}"),
+        pick(format!("taints: [{{key: {other}, value: {text}, effect: NoSchedule}}]"), "taints: []"),
+        pick(format!("instanceTypes: [{text}]"), "instanceTypes: [m5.large]"),
+        pick(
+            format!(
+                "kubelet: {{config: {{{other}: {text}}}, flags: {{{other}: {text}}}, environment: {{{other}: {text}}}}}"
+            ),
+            "kubelet: {config: {maxOpenFiles: 5}}",
+        ),
+        pick(format!("runtime: {{version: {other}, config: {text}, sandboxImage: {text}}}"), "runtime: {}"),
+        pick(format!("kernelArguments: [{text}]"), "kernelArguments: []"),
+        pick(
+            format!(
+                "files: [{{path: /etc/a, content: {text}}}, {{path: /etc/b, content: {other}, encoding: base64}}, {{path: /etc/c, src: {text}}}]"
+            ),
+            // Whatever the text, a file can hold it.
+            &format!("files: [{{path: /etc/a, content: {other}}}]"),
+        ),
+        pick(format!("links: [{{path: /etc/l, target: {text}}}]"), "links: [{path: /etc/l, target: /etc/m}]"),
+        pick(
+            format!(
+                "steps: [{{name: a, run: [{text}], before: [{other}], environment: {{{other}: {text}}}}}]"
+            ),
+            "steps: [{name: a, run: [/bin/true]}]",
+        ),
+        pick(
+            format!(
+                "units: [{{name: {text}, content: {other}, dropIns: [{{name: {other}, content: {text}}}]}}]"
+            ),
+            "units: []",
+        ),
+    ];
+    let head = [
+        pick(
+            format!("api: {{endpoint: {other}}}"),
+            &format!("api: {{endpoint: \"https://k.example.com\", certificateAuthority: {AUTHORITY}}}"),
+        ),
+        pick(format!("aws: {{region: {text}, partition: {other}}}"), "aws: {region: eu-central-1}"),
+        pick(format!("network: {{domain: {text}}}"), "network: {serviceRanges: [10.100.0.0/16]}"),
+        pick(format!("proxy: {{http: {text}, noProxy: [{other}]}}"), "join: {method: eks-token}"),
+    ];
+    let join = if head.concat().contains("join:") { "" } else { "  join: {method: eks-token}\n" };
+    format!(
+        "apiVersion: bringup.dev/v1alpha1\nkind: Cluster\nmetadata: {{name: demo}}\nspec:\n  kubernetes: {{version: \"1.33\"}}\n\
+         {join}{}  nodeGroups:\n    - name: workers\n      platform: aws\n      os: amazon-linux-2023\n{}",
+        indented(&head.join("\n"), 2),
+        indented(&group.join("\n"), 6)
+    )
+}
+
+/// Whatever people write into texts, there is a plan that reads back, or a finding. A good share gets as far as a plan:
+/// a text that is refused at once would show nothing of what comes after.
+#[test]
+fn any_text_gives_a_plan_or_a_finding() {
+    let mut runner = TestRunner::new(ProptestConfig {
+        cases: 192,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let plans = std::cell::Cell::new(0);
+    let places = proptest::collection::vec(proptest::bool::weighted(0.08), 14);
+    let texts = ("\\PC{0,20}", "[ -~]{0,12}", places);
+    let outcome = runner.run(&texts, |(text, other, places)| {
+        let text = document_with(&text, &other, &places);
         for document in bringup_spec::read("f", &text).documents {
             let _ = bringup_plan::check_document(&document);
             let compiled = compile(&document, 0, &LocalFiles::default());
             prop_assert!(compiled.plan.is_some() || compiled.findings.has_errors());
             if let Some(plan) = compiled.plan {
+                plans.set(plans.get() + 1);
                 prop_assert_eq!(Plan::from_json(plan.to_json().as_bytes()), Ok(plan));
             }
         }
-    }
+        Ok(())
+    });
+    outcome.unwrap();
+    assert!(plans.get() > 48, "only {} of 192 came to a plan", plans.get());
 }
 
 #[test]
