@@ -46,6 +46,11 @@ pub trait Opened {
     fn sync(&mut self) -> io::Result<()>;
 }
 
+/// A file that is open for reading.
+pub trait Readable: io::Read + io::Seek {}
+
+impl<T: io::Read + io::Seek> Readable for T {}
+
 /// The calls beneath the file layer. Paths are absolute, beneath the root that the disk was opened with.
 ///
 /// The last name of a path is never followed if it is a link; the directories before it are, as long as only the
@@ -55,6 +60,8 @@ pub trait Disk {
     fn look(&self, path: &Path) -> io::Result<Option<Entry>>;
     /// The whole content of a file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+    /// Opens a file to be read piece by piece.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Readable>>;
     /// Where a link points.
     fn read_link(&self, path: &Path) -> io::Result<OsString>;
     /// The names in a directory, sorted.

@@ -211,7 +211,7 @@ impl<'d> Files<'d> {
     }
 
     /// Removes what a run that died has left beside a path.
-    fn clear(&self, temporary: &Path) -> Result<(), FileFault> {
+    pub(crate) fn clear(&self, temporary: &Path) -> Result<(), FileFault> {
         match self.disk.remove(temporary) {
             Ok(()) => Ok(()),
             Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -219,7 +219,7 @@ impl<'d> Files<'d> {
         }
     }
 
-    fn sync_parent(&self, path: &Path) -> Result<(), FileFault> {
+    pub(crate) fn sync_parent(&self, path: &Path) -> Result<(), FileFault> {
         let parent = path.parent().unwrap_or(path);
         self.disk.sync_directory(parent).map_err(FileFault::of("sync", parent))
     }

@@ -13,11 +13,13 @@ mod owner;
 mod real;
 #[cfg(feature = "simulated")]
 mod simulated;
+mod streams;
 
-pub use calls::{Disk, Entry, Kind, Opened};
+pub use calls::{Disk, Entry, Kind, Opened, Readable};
 pub use fault::FileFault;
 pub use files::{Change, Files, Wanted};
 pub use owner::{Owner, OwnerFault};
 pub use real::RealDisk;
 #[cfg(feature = "simulated")]
 pub use simulated::{Loss, SimulatedDisk};
+pub use streams::StreamFault;

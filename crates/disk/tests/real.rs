@@ -129,3 +129,40 @@ fn owners_are_found_by_name_and_number() {
     assert_eq!(find("12:13"), Ok(Owner { user: 12, group: 13 }));
     assert_eq!(find("nobody:wheel"), Err("the group `wheel` is not in `/etc/group`".to_owned()));
 }
+
+#[test]
+fn a_stream_becomes_a_file_whole_or_not_at_all() {
+    struct Broken(usize);
+    impl std::io::Read for Broken {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            if self.0 == 0 {
+                return Err(std::io::Error::other("cut off"));
+            }
+            let count = self.0.min(into.len());
+            into[..count].fill(b'x');
+            self.0 -= count;
+            Ok(count)
+        }
+    }
+    let place = Place::new();
+    let files = Files::on(&place.disk);
+    let path = Path::new("/opt/large");
+    let large: Vec<u8> = (0..200_000_u32).flat_map(u32::to_le_bytes).collect();
+    assert_eq!(files.replace_from(path, &mut large.as_slice(), 0o755, own()).unwrap(), Change::Made);
+    assert_eq!(std::fs::read(place.root().join("opt/large")).unwrap(), large);
+    assert_eq!(files.replace_from(path, &mut large.as_slice(), 0o755, own()).unwrap(), Change::None);
+    assert!(matches!(
+        files.replace_from(path, &mut Broken(100_000), 0o755, own()),
+        Err(bringup_disk::StreamFault::Source(_))
+    ));
+    assert_eq!(std::fs::read(place.root().join("opt/large")).unwrap(), large);
+    let mut other = large.clone();
+    other[399_999] ^= 1;
+    assert_eq!(files.replace_from(path, &mut other.as_slice(), 0o755, own()).unwrap(), Change::Changed);
+    assert_eq!(files.settle(path, 0o755, own()).unwrap(), Change::None);
+    assert_eq!(files.settle(path, 0o700, own()).unwrap(), Change::Changed);
+    files.move_in(path, Path::new("/usr/bin/large"), 0o755, own()).unwrap();
+    assert_eq!(std::fs::read(place.root().join("usr/bin/large")).unwrap(), other);
+    let names = |directory: &str| place.disk.list(Path::new(directory)).unwrap();
+    assert_eq!((names("/opt").len(), names("/usr/bin").len()), (0, 1));
+}

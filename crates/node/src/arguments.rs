@@ -19,6 +19,8 @@ pub(crate) enum Command {
     Up(Up),
     /// Says what happened, what is happening and why it is stuck
     Status(Status),
+    /// Prints a bearer token for an EKS cluster, made from the instance's credentials
+    Token(Token),
 }
 
 /// The machine, or a directory that stands for it.
@@ -57,6 +59,19 @@ pub(crate) struct Status {
     /// Prints `status.json` as it is
     #[arg(long, value_name = "FORM", default_value = "human", value_parser = ["human", "json"])]
     pub(crate) output: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Token {
+    /// The cluster's name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cluster: String,
+    /// Its region
+    #[arg(long, value_name = "REGION")]
+    pub(crate) region: String,
+    /// The role that the cluster knows, where it is not the instance's own
+    #[arg(long, value_name = "ARN")]
+    pub(crate) role: Option<String>,
 }
 
 fn phase(text: &str) -> Result<Phase, String> {

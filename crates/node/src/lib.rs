@@ -13,14 +13,19 @@ mod actions;
 mod address;
 mod arguments;
 mod commands;
+mod download;
+mod eks;
 mod ended;
 mod gate;
 mod journal;
 mod knowledge;
+mod kubeconfig;
 mod lock;
 mod machine;
 mod metadata;
+mod network;
 mod packages;
+mod patience;
 mod places;
 mod plan_file;
 mod program;
@@ -28,6 +33,7 @@ mod results;
 mod secrets;
 mod software;
 mod teller;
+mod unpack;
 mod up;
 mod web;
 
@@ -45,6 +51,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(arguments) => match &arguments.command {
             Command::Up(options) => commands::up::execute(options),
             Command::Status(options) => commands::status::execute(options),
+            Command::Token(options) => commands::token::execute(options),
         },
         Err(fault) => {
             // Help that was asked for is no error.

@@ -14,3 +14,5 @@ pub(crate) const STATUS: &str = "/run/bringup/status.json";
 pub(crate) const LOCK: &str = "/run/bringup/lock";
 /// Where operator's programs write.
 pub(crate) const OUTPUT: &str = "/var/lib/bringup/output";
+/// What is being fetched, each by its digest.
+pub(crate) const FETCH: &str = "/var/lib/bringup/fetch";

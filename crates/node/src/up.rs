@@ -14,6 +14,7 @@ use crate::ended::Ended;
 use crate::journal::{Journal, JournalTrouble, Opened};
 use crate::knowledge::Knowledge;
 use crate::machine::Machine;
+use crate::network::Network;
 use crate::results;
 use crate::teller::Teller;
 
@@ -58,7 +59,8 @@ pub(crate) fn follow(
     if let (Some(step), Some(phase)) = (course.missing_before(), asked.range.from) {
         return Err(UpFault::TooEarly { step: step.to_owned(), phase: phase.to_string() });
     }
-    let mut run = Run { machine, plan, asked, knowledge, remembered, teller, journal, course };
+    let network = Network::of_plan(plan);
+    let mut run = Run { machine, plan, asked, knowledge, remembered, teller, journal, course, network };
     run.through()
 }
 
@@ -71,6 +73,7 @@ struct Run<'p> {
     teller: Teller,
     journal: Journal<'p>,
     course: Course<'p>,
+    network: Network,
 }
 
 /// What an effect leads to.
@@ -154,7 +157,13 @@ impl Run<'_> {
             Effect::GiveUp { failed, known } => {
                 if !known {
                     results::failed(&files, &failed)?;
-                    actions::signal::failure(self.machine, self.plan, &self.knowledge, &failed);
+                    actions::signal::failure(
+                        self.machine,
+                        self.plan,
+                        &self.knowledge,
+                        &self.network,
+                        &failed,
+                    );
                 }
                 Led::End(Ended::No)
             }
@@ -196,6 +205,7 @@ impl Run<'_> {
             remembered: self.remembered.as_ref(),
             given: self.asked.given.as_ref(),
             teller: &self.teller,
+            network: &self.network,
         };
         match actions::perform(&doing) {
             Ok(success) => Happening::Succeeded(success),

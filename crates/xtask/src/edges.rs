@@ -11,7 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("disk", &[]),
     ("facts", &["plan", "spec"]),
     ("systemd", &[]),
-    ("node", &["aws", "disk", "facts", "plan", "progress", "spec", "systemd"]),
+    ("node", &["aws", "disk", "facts", "plan", "progress", "spec", "systemd", "yaml"]),
     ("diag", &[]),
     ("yaml", &["diag"]),
     ("spec", &["diag", "yaml"]),

@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, RawMode};
 
-use crate::{Disk, Entry, Kind, Opened};
+use crate::{Disk, Entry, Kind, Opened, Readable};
 use opened::OpenedFile;
 use walk::Walk;
 
@@ -37,6 +37,19 @@ impl RealDisk {
     fn directory(&self, path: &Path) -> io::Result<OwnedFd> {
         Walk::new(&self.root).directory(path)
     }
+
+    /// A file to be read, and its size.
+    fn opened(&self, path: &Path) -> io::Result<(std::fs::File, u64)> {
+        let (directory, name) = self.parent(path)?;
+        // Without NONBLOCK a named pipe in the file's place would hold the agent for ever.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let file = rustix::fs::openat(&directory, &name, flags, Mode::empty())?;
+        let entry = entry(&rustix::fs::fstat(&file)?);
+        if entry.kind != Kind::File {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
+        }
+        Ok((std::fs::File::from(file), entry.size))
+    }
 }
 
 impl Disk for RealDisk {
@@ -55,17 +68,14 @@ impl Disk for RealDisk {
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let (directory, name) = self.parent(path)?;
-        // Without NONBLOCK a named pipe in the file's place would hold the agent for ever.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let file = rustix::fs::openat(&directory, &name, flags, Mode::empty())?;
-        let stat = rustix::fs::fstat(&file)?;
-        if entry(&stat).kind != Kind::File {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0));
-        std::fs::File::from(file).read_to_end(&mut bytes)?;
+        let (mut file, size) = self.opened(path)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+        file.read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Readable>> {
+        Ok(Box::new(self.opened(path)?.0))
     }
 
     fn read_link(&self, path: &Path) -> io::Result<OsString> {

@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::{Disk, Entry, Kind, Opened};
+use crate::{Disk, Entry, Kind, Opened, Readable};
 use tree::{Node, Trees};
 
 /// What becomes of things that were not synced when the power goes.
@@ -99,6 +99,10 @@ impl Disk for SimulatedDisk {
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.state.borrow().trees.find(path)?.content().map(<[u8]>::to_vec)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Readable>> {
+        Ok(Box::new(io::Cursor::new(self.read(path)?)))
     }
 
     fn read_link(&self, path: &Path) -> io::Result<OsString> {

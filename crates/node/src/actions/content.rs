@@ -17,7 +17,11 @@ pub(super) fn bytes(doing: &Doing<'_>, content: &Content) -> Result<Vec<u8>, Fai
                 "build the plan anew",
             )
         }),
-        Content::Secret(source) => crate::secrets::resolve(doing, source),
+        Content::Secret(source) => {
+            let Doing { machine, plan, knowledge, network, .. } = *doing;
+            let deadline = crate::network::deadline(doing.order.timeout_ms);
+            crate::secrets::Resolver { machine, plan, knowledge, network, deadline }.resolve(source)
+        }
         Content::Pieces(pieces) => {
             let mut whole = Vec::new();
             for piece in pieces {

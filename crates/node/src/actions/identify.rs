@@ -55,7 +55,10 @@ fn gather(doing: &Doing<'_>) -> Result<Facts, Stopped> {
             {
                 return Ok(own.or(known.clone()));
             }
-            let asked = crate::metadata::ask(&wanted)?;
+            // The machine's own address of that family costs no request.
+            let wanted = Wanted { address: wanted.address && own.address.is_none(), ..wanted };
+            let deadline = crate::network::deadline(doing.order.timeout_ms);
+            let asked = doing.network.metadata.facts(&wanted, deadline)?;
             Ok(asked.or(own))
         }
     }

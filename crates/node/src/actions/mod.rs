@@ -28,6 +28,7 @@ use bringup_systemd::BusFault;
 
 use crate::knowledge::Knowledge;
 use crate::machine::Machine;
+use crate::network::Network;
 use crate::teller::Teller;
 
 /// One attempt at one step.
@@ -43,6 +44,7 @@ pub(crate) struct Doing<'a> {
     /// Facts that are given, instead of what the platform says.
     pub(crate) given: Option<&'a Facts>,
     pub(crate) teller: &'a Teller,
+    pub(crate) network: &'a Network,
 }
 
 impl Doing<'_> {
@@ -105,7 +107,9 @@ pub(crate) fn perform(doing: &Doing<'_>) -> Result<Success, Stopped> {
         Action::WriteFile { path, mode, owner, content } => files::write(doing, path, mode, owner, content),
         Action::MakeDirectory { path, mode, owner } => files::directory(doing, path, mode, owner),
         Action::MakeLink { path, target } => files::link(doing, path, target),
-        Action::Fetch { path, .. } => fetch::fetch(doing, path),
+        Action::Fetch { urls, sha256, path, mode, owner, unpack } => {
+            fetch::fetch(doing, &fetch::Fetched { urls, sha256, path, mode, owner, unpack: *unpack })
+        }
         Action::Install { software, version, source } => {
             install::install(doing, software, version.as_deref(), source)
         }

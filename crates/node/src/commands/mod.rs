@@ -1,4 +1,5 @@
 //! One module for each command.
 
 pub(crate) mod status;
+pub(crate) mod token;
 pub(crate) mod up;

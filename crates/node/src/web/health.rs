@@ -1,4 +1,4 @@
-//! HTTP.
+//! Health endpoints of this machine.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
