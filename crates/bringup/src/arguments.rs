@@ -22,8 +22,9 @@ pub(crate) struct Arguments {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  good, warnings included
-  1  the answer is no: over budget, differs
-  2  the call or the input is wrong";
+  1  the answer is no: over budget, differs, failed
+  2  the call or the input is wrong
+  3  not finished: paused, in progress";
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -53,6 +54,8 @@ pub(crate) enum Command {
     Init(Init),
     /// Print the JSON Schema of a document or of an output
     Schema(Schema),
+    /// Boot it for real in a container and say whether the node comes up, and in which order
+    Try(TryOut),
     /// Lay out plans and agents for upload and print their addresses and digests
     Publish(Publish),
     /// Print a completion script for a shell
@@ -72,6 +75,7 @@ impl Command {
             Self::Explain(arguments) => arguments.output,
             Self::Init(arguments) => arguments.output,
             Self::Publish(arguments) => arguments.output,
+            Self::Try(arguments) => arguments.output,
             Self::Render(_) | Self::Schema(_) | Self::Completions(_) | Self::Man(_) => Form::Human,
         };
         match form {
@@ -288,6 +292,52 @@ pub(crate) struct Publish {
     /// An agent to publish, `bringup-node-x86_64` or `bringup-node-aarch64`; may be given several times
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) agent: Vec<PathBuf>,
+    /// How to tell the result
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Human)]
+    pub(crate) output: Form,
+}
+
+/// `bringup try`
+#[derive(Debug, Args)]
+pub(crate) struct TryOut {
+    /// A document, or anybody's user-data
+    #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
+    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// The agent [default: the one beside this program]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) agent: Option<PathBuf>,
+    /// A kubelet to run; without it, a stand-in records how it was called and answers health
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) kubelet: Option<PathBuf>,
+    /// How the stand-in misbehaves: `dies-after=N`, `never-answers`, `answers-500`, `starts-early`
+    #[arg(long, value_name = "HOW", conflicts_with = "kubelet")]
+    pub(crate) stand_in: Option<String>,
+    /// The instance type that the metadata service tells
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) instance_type: Option<String>,
+    /// What a URL gives inside the container; may be given several times
+    #[arg(long, value_name = "URL=FILE")]
+    pub(crate) serve: Vec<String>,
+    /// A file that the image has; may be given several times
+    #[arg(long, value_name = "PATH=FILE")]
+    pub(crate) file: Vec<String>,
+    /// How often to boot again after the node came up
+    #[arg(long, value_name = "TIMES", default_value_t = 0, default_missing_value = "1", num_args = 0..=1)]
+    pub(crate) reboot: u32,
+    /// Cuts the power when this step begins, once
+    #[arg(long, value_name = "STEP")]
+    pub(crate) power_cut: Option<String>,
+    /// How the metadata service fails: `down=T`, `401`, `403`, `404`, `429`, `500`, `slow=T`, `garbage`
+    #[arg(long, value_name = "HOW")]
+    pub(crate) metadata_fault: Option<String>,
+    /// How many seconds one boot may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub(crate) patience: u64,
+    /// Where to write the timeline as JSON, SVG and HTML
+    #[arg(short = 'o', long = "output-dir", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) directory: Option<PathBuf>,
     /// How to tell the result
     #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Human)]
     pub(crate) output: Form,

@@ -70,6 +70,7 @@ fn execute(command: Command, terminal: &mut Terminal) -> Result<Verdict, Stop> {
         Command::Explain(arguments) => commands::explain::execute(&arguments, terminal),
         Command::Init(arguments) => commands::init::execute(&arguments, terminal),
         Command::Publish(arguments) => commands::publish::execute(&arguments, terminal),
+        Command::Try(arguments) => commands::try_out::execute(&arguments, terminal),
         Command::Schema(arguments) => commands::schema::execute(&arguments, terminal),
         Command::Completions(arguments) => commands::completions::execute(&arguments, terminal),
         Command::Man(arguments) => commands::man::execute(&arguments, terminal),

@@ -18,6 +18,8 @@ pub(crate) enum Verdict {
     No,
     /// The call or the input is wrong.
     Wrong,
+    /// Not finished: paused, in progress.
+    NotYet,
 }
 
 impl Verdict {
@@ -27,6 +29,7 @@ impl Verdict {
             Self::Good => 0,
             Self::No => 1,
             Self::Wrong => 2,
+            Self::NotYet => 3,
         }
     }
 
@@ -36,6 +39,7 @@ impl Verdict {
             Self::Good => "good",
             Self::No => "no",
             Self::Wrong => "wrong",
+            Self::NotYet => "not-yet",
         }
     }
 }

@@ -11,6 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("disk", &[]),
     ("facts", &["plan", "spec"]),
     ("systemd", &[]),
+    ("lab", &["plan", "progress", "spec"]),
     ("node", &["aws", "disk", "facts", "plan", "progress", "spec", "systemd", "yaml"]),
     ("diag", &[]),
     ("yaml", &["diag"]),
@@ -23,7 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("progress", &["plan", "spec"]),
     (
         "bringup",
-        &["carry", "cloudformation", "cloudinit", "diag", "kubelet", "plan", "progress", "spec", "yaml"],
+        &["carry", "cloudformation", "cloudinit", "diag", "kubelet", "lab", "plan", "progress", "spec", "yaml"],
     ),
     ("xtask", &["bringup"]),
 ];
@@ -46,7 +47,7 @@ const EFFECTFUL: &[&str] = &[
 ];
 
 /// The only crates that may use those.
-const MAY_HAVE_EFFECTS: &[&str] = &["bringup", "disk", "node", "systemd", "xtask"];
+const MAY_HAVE_EFFECTS: &[&str] = &["bringup", "disk", "lab", "node", "systemd", "xtask"];
 
 /// What breaks the rules.
 pub(crate) fn forbidden(top: &Path) -> Result<Vec<String>> {

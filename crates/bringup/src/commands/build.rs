@@ -158,7 +158,7 @@ fn tell(
         Verdict::No if arguments.strict && !outcome.over_budget_on_its_platform() => {
             "; with `--strict`, warnings are failures"
         }
-        Verdict::No | Verdict::Good => "",
+        Verdict::No | Verdict::NotYet | Verdict::Good => "",
     };
     if !said.is_empty() {
         terminal.flush()?;

@@ -10,3 +10,4 @@ pub(crate) mod man;
 pub(crate) mod publish;
 pub(crate) mod render;
 pub(crate) mod schema;
+pub(crate) mod try_out;

@@ -53,7 +53,7 @@ pub(crate) fn verdict(findings: &Findings) -> Verdict {
 }
 
 /// The one group that is meant.
-fn only_group(project: &Project, selection: &Selection) -> Result<GroupKey, Stop> {
+pub(crate) fn only_group(project: &Project, selection: &Selection) -> Result<GroupKey, Stop> {
     let keys = project.selected(selection)?;
     match keys.as_slice() {
         [key] => Ok(*key),

@@ -1,0 +1,236 @@
+//! `bringup try`
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bringup_carry::carriers_of;
+use bringup_lab::timeline::{line, svg};
+use bringup_lab::{
+    Bench, Instance, LabFault, MetadataFault, Misbehaviour, Outcome, Subject, Trial, Verdict as Came, Way,
+    Wishes,
+};
+use bringup_plan::Plan;
+use bringup_spec::{AgentSource, Carrier, OsFamily, Platform};
+
+use crate::arguments::{Form, TryOut};
+use crate::outcome::{Stop, Verdict};
+use crate::project::{Project, is_document};
+use crate::terminal::Paint;
+use crate::{Terminal, files};
+
+/// What may be asked of the metadata service's behaviour, for messages.
+const FAULTS: &str = "write `down=10s`, `401`, `403`, `404`, `429`, `500`, `slow=2s` or `garbage`";
+
+pub(crate) fn execute(arguments: &TryOut, terminal: &mut Terminal) -> Result<Verdict, Stop> {
+    let subject = subject(arguments, terminal)?;
+    let wishes = wishes(arguments)?;
+    if let Some(fault) = bringup_lab::missing() {
+        return Err(Stop::failed(fault.to_string()));
+    }
+    let quiet = arguments.output == Form::Json;
+    let bench = Bench::prepare(&cache(), &mut |what| {
+        if !quiet {
+            terminal.say(what);
+        }
+    });
+    let bench = bench.map_err(|fault| of_lab(&fault))?;
+    let mut trial = Trial::prepare(&bench, subject, wishes).map_err(|fault| of_lab(&fault))?;
+    let paint = terminal.paint();
+    let mut start = None;
+    let outcome = trial.hold(&mut |event| {
+        let start = *start.get_or_insert(event.at_ms);
+        if !quiet {
+            let _ = terminal.data(format!("{}\n", line(event, start)).as_bytes());
+            let _ = terminal.flush();
+        }
+    });
+    let outcome = outcome.map_err(|fault| of_lab(&fault))?;
+    if let Some(directory) = &arguments.directory {
+        write(directory, &outcome)?;
+    }
+    match arguments.output {
+        Form::Json => terminal.json(&serde_json::to_value(&outcome).unwrap_or_default())?,
+        Form::Human => terminal.data(summary(&outcome, paint).as_bytes())?,
+    }
+    Ok(match (outcome.verdict, outcome.agrees) {
+        (Came::CameUp, true) => Verdict::Good,
+        (Came::NotYet, true) => Verdict::NotYet,
+        (Came::Failed, _) | (_, false) => Verdict::No,
+    })
+}
+
+fn of_lab(fault: &LabFault) -> Stop {
+    Stop::failed(fault.to_string())
+}
+
+/// Where the Debian root is kept.
+fn cache() -> PathBuf {
+    let home =
+        || std::env::var_os("HOME").map_or_else(|| PathBuf::from("/root"), PathBuf::from).join(".cache");
+    std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from).join("bringup")
+}
+
+/// What is tried: a group of a document, or a carrier as it is.
+fn subject(arguments: &TryOut, terminal: &mut Terminal) -> Result<Subject, Stop> {
+    let bytes = files::input(&arguments.input)?;
+    let served = pairs(&arguments.serve, "--serve", "URL=FILE")?;
+    let own_files = pairs(&arguments.file, "--file", "PATH=FILE")?;
+    if !std::str::from_utf8(&bytes).is_ok_and(is_document) {
+        return Ok(Subject {
+            carrier: bytes,
+            way: Way::NoCloud,
+            stands_for: None,
+            plan: None,
+            agent: arguments.agent.clone().or_else(agent_beside),
+            served,
+            files: own_files,
+        });
+    }
+    let project = Project::load(std::slice::from_ref(&arguments.input), &arguments.selection)?;
+    if project.findings.has_errors() {
+        terminal.findings(&project.findings.clone().sorted(), &project.sources);
+        return Err(Stop::input("the document does not compile"));
+    }
+    let key = super::render::only_group(&project, &arguments.selection)?;
+    let (_, group) = project.group(key).ok_or_else(|| Stop::input("there is no such node group"))?;
+    let carrier = match carriers_of(group).as_slice() {
+        carriers if carriers.contains(&Carrier::CloudInit) => Carrier::CloudInit,
+        carriers if carriers.contains(&Carrier::Ignition) => {
+            return Err(Stop::input("the lab does not take Ignition configs yet")
+                .with_hint("try the group with `carriers: [cloud-init]`"));
+        }
+        _ => Carrier::Multipart,
+    };
+    let built = project
+        .built(key, Some(&[carrier]), None)
+        .ok_or_else(|| Stop::input("there is no such node group"))?;
+    if built.findings.has_errors() {
+        terminal.findings(&built.findings.clone().sorted(), &project.sources);
+        return Err(Stop::input("the document does not compile"));
+    }
+    let mut rendered = built.files.into_iter();
+    let plan: Option<Plan> = rendered.next().and_then(|(_, json)| serde_json::from_slice(&json).ok());
+    let carrier = rendered.next().map(|(_, bytes)| bytes).unwrap_or_default();
+    let agent = match group.agent.from {
+        AgentSource::Image => Some(arguments.agent.clone().or_else(agent_beside).ok_or_else(no_agent)?),
+        AgentSource::Fetch | AgentSource::None => None,
+    };
+    Ok(Subject {
+        carrier,
+        way: if group.platform == Platform::Aws { Way::Ec2 } else { Way::NoCloud },
+        stands_for: (group.os.family != OsFamily::Debian).then(|| group.os.family.to_string()),
+        plan,
+        agent,
+        served,
+        files: own_files,
+    })
+}
+
+/// The agent that lies beside this program.
+fn agent_beside() -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?;
+    let names = [format!("bringup-node-{}", std::env::consts::ARCH), "bringup-node".to_owned()];
+    names.iter().map(|name| own.with_file_name(name)).find(|path| path.is_file())
+}
+
+fn no_agent() -> Stop {
+    Stop::input("the image is to have the agent, and there is none")
+        .with_hint("put `bringup-node-x86_64` beside `bringup`, or name it with `--agent PATH`")
+}
+
+fn pairs(texts: &[String], flag: &str, form: &str) -> Result<Vec<(String, PathBuf)>, Stop> {
+    texts
+        .iter()
+        .map(|text| {
+            let (left, right) = text
+                .rsplit_once('=')
+                .ok_or_else(|| Stop::input(format!("`{flag} {text}` is not of the form `{form}`")))?;
+            Ok((left.to_owned(), PathBuf::from(right)))
+        })
+        .collect()
+}
+
+fn wishes(arguments: &TryOut) -> Result<Wishes, Stop> {
+    let mut instance = Instance::default();
+    if let Some(kind) = &arguments.instance_type {
+        instance.kind.clone_from(kind);
+    }
+    let metadata_fault = arguments.metadata_fault.as_deref().map(metadata_fault).transpose()?;
+    let misbehaviour = arguments.stand_in.as_deref().map_or(Ok(Misbehaviour::None), misbehaviour)?;
+    Ok(Wishes {
+        instance,
+        kubelet: arguments.kubelet.clone(),
+        misbehaviour,
+        metadata_fault,
+        reboots: arguments.reboot,
+        power_cut: arguments.power_cut.clone(),
+        patience: Duration::from_secs(arguments.patience),
+    })
+}
+
+fn metadata_fault(text: &str) -> Result<MetadataFault, Stop> {
+    let wrong = || Stop::input(format!("`--metadata-fault {text}` is not known")).with_hint(FAULTS);
+    let seconds =
+        |text: &str| text.trim_end_matches('s').parse().map(Duration::from_secs).map_err(|_| wrong());
+    Ok(match text.split_once('=') {
+        Some(("down", time)) => MetadataFault::Down(seconds(time)?),
+        Some(("slow", time)) => MetadataFault::Slow(seconds(time)?),
+        None if text == "garbage" => MetadataFault::Garbage,
+        None => match text.parse() {
+            Ok(status @ (401 | 403 | 404 | 429 | 500..=599)) => MetadataFault::Status(status),
+            _ => return Err(wrong()),
+        },
+        Some(_) => return Err(wrong()),
+    })
+}
+
+fn misbehaviour(text: &str) -> Result<Misbehaviour, Stop> {
+    let wrong = || {
+        Stop::input(format!("`--stand-in {text}` is not known"))
+            .with_hint("write `dies-after=3`, `never-answers`, `answers-500` or `starts-early`")
+    };
+    Ok(match text.split_once('=') {
+        Some(("dies-after", seconds)) => {
+            Misbehaviour::DiesAfter(seconds.trim_end_matches('s').parse().map_err(|_| wrong())?)
+        }
+        None if text == "never-answers" => Misbehaviour::NeverAnswers,
+        None if text == "answers-500" => Misbehaviour::Answers500,
+        None if text == "starts-early" => Misbehaviour::StartsEarly,
+        _ => return Err(wrong()),
+    })
+}
+
+fn write(directory: &Path, outcome: &Outcome) -> Result<(), Stop> {
+    files::make_directory(directory)?;
+    let picture = svg(&outcome.events);
+    let json = serde_json::to_string_pretty(&outcome.events).unwrap_or_default() + "\n";
+    let page = format!(
+        "<!doctype html><meta charset=\"utf-8\"><title>What happened</title><body style=\"margin:2em;font-family:sans-serif\">\
+         <h1>What happened</h1><p>{}</p>{picture}</body>\n",
+        if outcome.came_up { "The node came up." } else { "The node did not come up." }
+    );
+    for (name, content) in [("timeline.json", &json), ("timeline.svg", &picture), ("timeline.html", &page)] {
+        files::replace(&directory.join(name), content.as_bytes(), files::Readers::All)?;
+    }
+    Ok(())
+}
+
+fn summary(outcome: &Outcome, paint: Paint) -> String {
+    let verdict = match outcome.verdict {
+        Came::CameUp => paint.good("the node came up"),
+        Came::Failed => paint.error("the node did not come up"),
+        Came::NotYet => paint.warning("the node was not up when the time was over"),
+    };
+    let order = if outcome.agrees {
+        "kubelet started after the gate".to_owned()
+    } else {
+        outcome.disagreements.join("; ")
+    };
+    let mut text = format!("\n{verdict}; {order}\non {}", outcome.os);
+    if !outcome.stand_ins.is_empty() {
+        let _ = write!(text, "; stand-ins for {}", outcome.stand_ins.join(", "));
+    }
+    text.push('\n');
+    text
+}

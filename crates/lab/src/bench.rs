@@ -1,0 +1,62 @@
+//! The Debian root that everything is tried on: made once, kept, never written to.
+
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FlockOperation;
+
+use crate::LabFault;
+use crate::fault::run;
+
+/// What is in it: an image as clouds have it, without a kernel.
+const PACKAGES: &[&str] =
+    &["ca-certificates", "cloud-init", "dbus", "iproute2", "kmod", "systemd", "systemd-sysv", "udev"];
+/// Manuals and translations are most of the bytes and none of the behaviour.
+const LEFT_OUT: &[&str] = &["/usr/share/doc/*", "/usr/share/man/*", "/usr/share/locale/*"];
+const SUITE: &str = "bookworm";
+/// Goes up when what is made of the same packages changes.
+const RECIPE: u32 = 1;
+
+/// A Debian root that is made once and kept.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    root: PathBuf,
+}
+
+impl Bench {
+    /// The bench in this cache, made now if it is not there; `say` hears what is being done.
+    pub fn prepare(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Self, LabFault> {
+        let folder = cache.join("lab");
+        std::fs::create_dir_all(&folder).map_err(LabFault::file("make", &folder))?;
+        let root = folder.join(format!("{SUITE}-{RECIPE}"));
+        let lock_path = folder.join(format!("{SUITE}-{RECIPE}.lock"));
+        let lock = std::fs::File::create(&lock_path).map_err(LabFault::file("make", &lock_path))?;
+        rustix::fs::flock(&lock, FlockOperation::LockExclusive)
+            .map_err(|errno| LabFault::file("lock", &lock_path)(errno.into()))?;
+        if !root.is_dir() {
+            say("making a Debian root; this takes a minute, once");
+            make(&root)?;
+        }
+        Ok(Self { root })
+    }
+
+    /// Where it is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+}
+
+fn make(root: &Path) -> Result<(), LabFault> {
+    let partial = root.with_extension("partial");
+    if partial.exists() {
+        std::fs::remove_dir_all(&partial).map_err(LabFault::file("remove", &partial))?;
+    }
+    let include = format!("--include={}", PACKAGES.join(","));
+    let excluded: Vec<String> =
+        LEFT_OUT.iter().map(|path| format!("--dpkgopt=path-exclude={path}")).collect();
+    let target = partial.display().to_string();
+    let mut arguments = vec!["--quiet", "--variant=minbase", include.as_str()];
+    arguments.extend(excluded.iter().map(String::as_str));
+    arguments.extend([SUITE, target.as_str()]);
+    run("mmdebstrap", &arguments)?;
+    std::fs::rename(&partial, root).map_err(LabFault::file("rename", &partial))
+}

@@ -1,0 +1,134 @@
+//! What the lab lays over the Debian root before a boot.
+
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use crate::kernel::Touched;
+use crate::stand_in::{KUBELET, KUBELET_UNIT, Misbehaviour, RUNTIME_UNIT};
+use crate::{Instance, LabFault, Subject, Way};
+
+/// The layer over the root: what is written stays in it from boot to boot.
+#[derive(Debug)]
+pub(crate) struct Layer {
+    path: PathBuf,
+}
+
+impl Layer {
+    /// In this directory.
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// A path of the machine as it is here.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        // The root has its programs beneath /usr, and links to them.
+        let path = path.trim_start_matches('/');
+        let path = match path.split_once('/') {
+            Some((top @ ("bin" | "sbin" | "lib"), rest)) => format!("usr/{top}/{rest}"),
+            _ => path.to_owned(),
+        };
+        self.path.join(path)
+    }
+
+    /// Writes a file.
+    pub(crate) fn write(&self, path: &str, content: &[u8], mode: u32) -> Result<(), LabFault> {
+        let path = self.path(path);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(LabFault::file("make", parent))?;
+        }
+        std::fs::write(&path, content).map_err(LabFault::file("write", &path))?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))
+            .map_err(LabFault::file("write", &path))
+    }
+
+    fn link(&self, path: &str, target: &str) -> Result<(), LabFault> {
+        let path = self.path(path);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(LabFault::file("make", parent))?;
+        }
+        let _ = std::fs::remove_file(&path);
+        symlink(target, &path).map_err(LabFault::file("link", &path))
+    }
+
+    /// Lays everything that a subject needs.
+    pub(crate) fn prepare(
+        &self,
+        subject: &Subject,
+        instance: &Instance,
+        kubelet: Option<&Path>,
+        misbehaviour: Misbehaviour,
+    ) -> Result<(), LabFault> {
+        self.write("/etc/machine-id", b"", 0o444)?;
+        self.write("/var/log/journal/.lab", b"", 0o644)?;
+        self.seed(subject, instance)?;
+        self.kernel(subject)?;
+        if let Some(agent) = &subject.agent {
+            let bytes = std::fs::read(agent).map_err(LabFault::file("read", agent))?;
+            self.write("/opt/bringup/bin/bringup-node", &bytes, 0o755)?;
+        }
+        if let Some(kubelet) = kubelet {
+            let bytes = std::fs::read(kubelet).map_err(LabFault::file("read", kubelet))?;
+            self.write("/usr/bin/kubelet", &bytes, 0o755)?;
+        } else {
+            self.write("/usr/bin/kubelet", KUBELET.as_bytes(), 0o755)?;
+            self.write("/lab/kubelet.json", misbehaviour.wishes().as_bytes(), 0o644)?;
+        }
+        self.write("/usr/lib/systemd/system/kubelet.service", KUBELET_UNIT.as_bytes(), 0o644)?;
+        self.write("/usr/lib/systemd/system/containerd.service", RUNTIME_UNIT.as_bytes(), 0o644)?;
+        if misbehaviour == Misbehaviour::StartsEarly {
+            let place = "/etc/systemd/system/multi-user.target.wants/kubelet.service";
+            self.link(place, "/usr/lib/systemd/system/kubelet.service")?;
+        }
+        self.hosts(subject)?;
+        for (path, file) in &subject.files {
+            let bytes = std::fs::read(file).map_err(LabFault::file("read", file))?;
+            self.write(path, &bytes, 0o600)?;
+        }
+        Ok(())
+    }
+
+    /// Where cloud-init finds its user-data.
+    fn seed(&self, subject: &Subject, instance: &Instance) -> Result<(), LabFault> {
+        let source = match subject.way {
+            Way::Ec2 => {
+                "datasource_list: [Ec2]\ndatasource: {Ec2: {strict_id: false, timeout: 5, max_wait: 60}}\n"
+            }
+            Way::NoCloud => "datasource_list: [NoCloud, None]\n",
+        };
+        let settings = format!("{source}network: {{config: disabled}}\n");
+        self.write("/etc/cloud/cloud.cfg.d/99-lab.cfg", settings.as_bytes(), 0o644)?;
+        if subject.way == Way::NoCloud {
+            let seed = "/var/lib/cloud/seed/nocloud";
+            let about = format!("{{instance-id: {}, local-hostname: node1}}\n", instance.id);
+            self.write(&format!("{seed}/user-data"), &subject.carrier, 0o600)?;
+            self.write(&format!("{seed}/meta-data"), about.as_bytes(), 0o644)?;
+        }
+        Ok(())
+    }
+
+    /// Lays files over what a plan would change of this machine's own kernel.
+    fn kernel(&self, subject: &Subject) -> Result<(), LabFault> {
+        let touched = subject.plan.as_ref().map(Touched::by).unwrap_or_default();
+        self.write("/lab/kernel", touched.script().as_bytes(), 0o755)?;
+        let unit = "[Unit]\nDescription=What the lab lays over the kernel\nDefaultDependencies=no\n\
+                    Before=sysinit.target systemd-sysctl.service systemd-modules-load.service\n\
+                    Conflicts=shutdown.target\n\n\
+                    [Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/lab/kernel\n";
+        self.write("/etc/systemd/system/lab-kernel.service", unit.as_bytes(), 0o644)?;
+        self.link("/etc/systemd/system/sysinit.target.wants/lab-kernel.service", "../lab-kernel.service")
+    }
+
+    /// Hosts of served URLs are this very machine.
+    fn hosts(&self, subject: &Subject) -> Result<(), LabFault> {
+        let mut hosts = String::from("127.0.0.1 localhost\n::1 localhost\n");
+        for (url, _) in &subject.served {
+            let host = url.split("://").nth(1).and_then(|rest| rest.split(['/', ':']).next());
+            if let Some(host) = host.filter(|host| host.parse::<std::net::IpAddr>().is_err()) {
+                hosts.push_str("127.0.0.1 ");
+                hosts.push_str(host);
+                hosts.push('\n');
+            }
+        }
+        self.write("/etc/hosts", hosts.as_bytes(), 0o644)
+    }
+}

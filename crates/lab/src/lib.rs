@@ -1,0 +1,34 @@
+//! Boots a carrier in a real systemd container and says what it saw.
+//!
+//! A [`Bench`] is a Debian root that is made once and kept. A [`Subject`] is what is tried: a carrier, whoever made it.
+//! [`Trial`] boots the subject on the bench, in namespaces of its own and with a metadata service of its own, watches
+//! the container's journal, and ends in an [`Outcome`]: whether the node came up, and every event in its order.
+//!
+//! What cannot run here is stood in for, and each stand-in is named in the outcome.
+#![forbid(unsafe_code)]
+#![expect(clippy::disallowed_methods, reason = "the lab makes containers and reads what they leave")]
+
+mod bench;
+mod container;
+mod fault;
+mod image;
+mod kernel;
+mod metadata;
+mod network;
+mod outcome;
+mod requirements;
+mod server;
+mod stand_in;
+mod subject;
+pub mod timeline;
+mod trial;
+mod watch;
+
+pub use bench::Bench;
+pub use fault::LabFault;
+pub use metadata::{Instance, MetadataFault};
+pub use outcome::{KubeletKind, Outcome, Verdict};
+pub use requirements::missing;
+pub use stand_in::Misbehaviour;
+pub use subject::{Subject, Way};
+pub use trial::{Trial, Wishes};

@@ -1,0 +1,33 @@
+//! What is tried.
+
+use std::path::PathBuf;
+
+use bringup_plan::Plan;
+
+/// How a carrier gets into the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the metadata service of EC2.
+    Ec2,
+    /// From a seed on the disk.
+    NoCloud,
+}
+
+/// What is tried: a carrier, and what is known about it.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The carrier's bytes, exactly as the machine would get them.
+    pub carrier: Vec<u8>,
+    /// How it gets in.
+    pub way: Way,
+    /// The system that it is meant for, if it is not Debian.
+    pub stands_for: Option<String>,
+    /// The plan inside, if it is one of ours.
+    pub plan: Option<Plan>,
+    /// The agent, where the image is to have it.
+    pub agent: Option<PathBuf>,
+    /// What URLs give, by URL: files of this machine.
+    pub served: Vec<(String, PathBuf)>,
+    /// Files that the image has beside what the lab puts there: path in the image and file of this machine.
+    pub files: Vec<(String, PathBuf)>,
+}

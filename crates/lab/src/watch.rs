@@ -1,0 +1,149 @@
+//! Reads a container's journal and makes events of what happened there.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use bringup_progress::Event;
+use serde_json::Value;
+
+use crate::LabFault;
+
+/// The journal's own numbers for what becomes of units.
+const UNIT_STARTING: &str = "7d4958e842da4a758f6c1cdc7b36dcc5";
+const UNIT_STARTED: &str = "39f53479d3a045ac8e11786248231fbf";
+const UNIT_FAILED: &str = "be02cf6855d2428ba40df7e9d022f03d";
+const UNIT_STOPPED: &str = "9d1aaa27d60140bd96365438aad20286";
+const UNIT_PROCESS_EXIT: &str = "98e322203f7a4ed290d09fe03c09fe15";
+
+/// Follows a journal while it grows.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    journal: PathBuf,
+    cursor: Option<String>,
+    reader: Option<(Child, Receiver<String>)>,
+}
+
+impl Watch {
+    /// Of the journal in this directory, behind a cursor.
+    pub(crate) fn new(journal: PathBuf, cursor: Option<String>) -> Self {
+        Self { journal, cursor, reader: None }
+    }
+
+    /// The place that was read last.
+    pub(crate) fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+
+    /// The next entry, or nothing in this time.
+    pub(crate) fn next(&mut self, wait: Duration) -> Result<Option<Entry>, LabFault> {
+        let Some((_, lines)) = &self.reader else {
+            self.reader = Some(self.start()?);
+            return Ok(None);
+        };
+        match lines.recv_timeout(wait) {
+            Ok(line) => {
+                let entry = serde_json::from_str(&line).ok().map(Entry);
+                if let Some(entry) = &entry {
+                    self.cursor = Some(entry.field("__CURSOR").to_owned());
+                }
+                Ok(entry)
+            }
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            // The reader ends where there is no journal yet.
+            Err(RecvTimeoutError::Disconnected) => {
+                self.stop();
+                std::thread::sleep(wait);
+                Ok(None)
+            }
+        }
+    }
+
+    fn start(&self) -> Result<(Child, Receiver<String>), LabFault> {
+        let mut command = Command::new("journalctl");
+        command.arg("--directory").arg(&self.journal).args([
+            "--output=json",
+            "--follow",
+            "--no-pager",
+            "--quiet",
+        ]);
+        match &self.cursor {
+            Some(cursor) => command.arg(format!("--after-cursor={cursor}")),
+            None => command.arg("--no-tail"),
+        };
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(LabFault::system("follow the container's journal"))?;
+        let (sender, lines) = channel();
+        if let Some(output) = child.stdout.take() {
+            std::thread::spawn(move || {
+                for line in BufReader::new(output).lines().map_while(Result::ok) {
+                    if sender.send(line).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        Ok((child, lines))
+    }
+
+    fn stop(&mut self) {
+        if let Some((mut child, _)) = self.reader.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// An entry of the journal.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry(Value);
+
+impl Entry {
+    fn field(&self, name: &str) -> &str {
+        self.0.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// What it says, if it says something that belongs in a timeline. `boot` is which boot of the trial it is.
+    pub(crate) fn event(&self, boot: usize) -> Option<Event> {
+        let at_ms = self.field("__REALTIME_TIMESTAMP").parse::<u64>().ok()? / 1000;
+        let message = self.field("MESSAGE");
+        // The agent's own events are lines of JSON.
+        if self.field("_COMM") == "bringup-node"
+            && let Ok(event) = serde_json::from_str::<Event>(message)
+        {
+            return Some(Event { boot: boot.to_string(), ..event });
+        }
+        let unit = self.field("UNIT");
+        if unit.is_empty() {
+            return None;
+        }
+        let (word, why) = match self.field("MESSAGE_ID") {
+            UNIT_STARTING => ("starting", ""),
+            UNIT_STARTED => ("started", ""),
+            UNIT_FAILED => ("failed", self.field("UNIT_RESULT")),
+            UNIT_STOPPED => ("stopped", ""),
+            UNIT_PROCESS_EXIT => ("exited", self.field("EXIT_STATUS")),
+            _ => return None,
+        };
+        Some(Event {
+            at_ms,
+            boot: boot.to_string(),
+            actor: unit.to_owned(),
+            step: String::new(),
+            event: word.to_owned(),
+            why: why.to_owned(),
+        })
+    }
+}
