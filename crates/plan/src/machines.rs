@@ -1,6 +1,8 @@
 //! Machines that get a plan over SSH: how they are reached, and which they are. Nothing of it is in the plan, so that it
 //! is told.
 
+use std::fmt::Write as _;
+
 use bringup_diag::{Code, Finding, Findings};
 use bringup_spec::{Carrier, Document, Machine, SecretSource, host_fault};
 use bringup_yaml::Path;
@@ -102,10 +104,10 @@ fn described(machine: &Machine) -> String {
     };
     text.push_str(&login(&machine.user, &machine.address, machine.port));
     if let Some(key) = &machine.key {
-        text.push_str(&format!(" with the key in {}", place_of(key)));
+        let _ = write!(text, " with the key in {}", place_of(key));
     }
     if let Some(password) = &machine.password {
-        text.push_str(&format!(" with the password in {}", place_of(password)));
+        let _ = write!(text, " with the password in {}", place_of(password));
     }
     if machine.agent {
         text.push_str(" with a key of your SSH agent");
@@ -114,7 +116,7 @@ fn described(machine: &Machine) -> String {
         text.push_str(" through ");
         text.push_str(&login(&host.user, &host.address, host.port));
         if let Some(key) = &host.key {
-            text.push_str(&format!(" with the key in {}", place_of(key)));
+            let _ = write!(text, " with the key in {}", place_of(key));
         }
     }
     if let Some(role) = machine.role {

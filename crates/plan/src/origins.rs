@@ -337,7 +337,7 @@ impl Finder<'_> {
         for value in &mut self.found {
             match value.subject.as_str() {
                 "kubelet config maxPods" => {
-                    value.origin = pods.clone().unwrap_or_else(|| value.origin.clone())
+                    value.origin = pods.clone().unwrap_or_else(|| value.origin.clone());
                 }
                 "kubelet config clusterDomain" if is_written(self.document.tree(), &domain) => {
                     value.origin = Origin::Document(domain.clone());
