@@ -63,14 +63,14 @@ impl Project {
             .iter()
             .map(|path| Ok((path.as_path(), files::input_text(path)?)))
             .collect::<Result<_, Stop>>()?;
-        Self::of_texts(texts, selection)
+        Ok(Self::of_texts(texts, selection))
     }
 
     /// The same for texts that have been read: a pipe gives them only once.
     pub(crate) fn of_texts<'path>(
         texts: impl IntoIterator<Item = (&'path Path, String)>,
         selection: &Selection,
-    ) -> Result<Self, Stop> {
+    ) -> Self {
         let mut project = Self {
             documents: Vec::new(),
             local: Vec::new(),
@@ -101,7 +101,7 @@ impl Project {
             project.names.push(name);
         }
         project.tell_equal_names();
-        Ok(project)
+        project
     }
 
     /// Findings may point into the files beside a document.

@@ -136,7 +136,7 @@ fn document_side(
     terminal: &mut Terminal,
 ) -> Result<Option<Side>, Stop> {
     let selection = &arguments.selection;
-    let project = Project::of_texts([(path, text)], selection)?;
+    let project = Project::of_texts([(path, text)], selection);
     let mut findings = project.findings.clone();
     let mut side = Side::new();
     for key in project.selected(selection)? {
