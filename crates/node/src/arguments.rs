@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use bringup_spec::Phase;
 use clap::{Args, Parser, Subcommand};
 
+use crate::preflight;
+
 /// Brings this machine up to a Kubernetes node.
 #[derive(Debug, Parser)]
 #[command(name = "bringup-node", version, max_term_width = 100)]
@@ -50,6 +52,9 @@ pub(crate) struct Up {
     /// Tries again what was given up in this boot
     #[arg(long)]
     pub(crate) again: bool,
+    /// Goes on although these checks fail; `all` stands for every one
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = check)]
+    pub(crate) ignore_preflight: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -79,4 +84,12 @@ fn phase(text: &str) -> Result<Phase, String> {
         let names: Vec<String> = Phase::ALL.iter().map(ToString::to_string).collect();
         format!("no phase has this name; there are {}", names.join(", "))
     })
+}
+
+fn check(text: &str) -> Result<String, String> {
+    if text == preflight::ALL || preflight::names().any(|name| name == text) {
+        return Ok(text.to_owned());
+    }
+    let names: Vec<&str> = preflight::names().chain([preflight::ALL]).collect();
+    Err(format!("no check has this name; there are {}", names.join(", ")))
 }

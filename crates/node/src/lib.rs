@@ -28,6 +28,7 @@ mod packages;
 mod patience;
 mod places;
 mod plan_file;
+mod preflight;
 mod program;
 mod results;
 mod secrets;

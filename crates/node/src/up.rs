@@ -1,5 +1,6 @@
 //! Drives a course: does what it says, records it, tells it how that went.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use bringup_progress::{
     Adopted, Course, Effect, Failure, FailureKind, Happening, Order, Range, Surroundings,
 };
 
-use crate::actions::{self, Doing, Stopped};
+use crate::actions::{self, Checks, Doing, Stopped};
 use crate::ended::Ended;
 use crate::journal::{Journal, JournalTrouble, Opened};
 use crate::knowledge::Knowledge;
@@ -25,6 +26,8 @@ pub(crate) struct Asked {
     pub(crate) again: bool,
     /// Facts that are given, instead of what the platform says.
     pub(crate) given: Option<Facts>,
+    /// Checks that may fail.
+    pub(crate) ignored: BTreeSet<String>,
 }
 
 /// Why a run could not go on at all.
@@ -54,13 +57,15 @@ pub(crate) fn follow(
     }
     let own = state.identity() == Some(identity);
     let remembered = if own { actions::identify::remembered(&state, plan) } else { None };
+    let checked = own && actions::identify::is_checked(&state, plan);
     let knowledge = Knowledge::new(plan, asked.given.clone().or(remembered.clone()).unwrap_or_default());
     let course = Course::new(plan, asked.range, state, identity, &Machine::boot());
     if let (Some(step), Some(phase)) = (course.missing_before(), asked.range.from) {
         return Err(UpFault::TooEarly { step: step.to_owned(), phase: phase.to_string() });
     }
     let network = Network::of_plan(plan);
-    let mut run = Run { machine, plan, asked, knowledge, remembered, teller, journal, course, network };
+    let mut run =
+        Run { machine, plan, asked, knowledge, remembered, checked, teller, journal, course, network };
     run.through()
 }
 
@@ -70,6 +75,8 @@ struct Run<'p> {
     asked: &'p Asked,
     knowledge: Knowledge<'p>,
     remembered: Option<Facts>,
+    /// Whether the checks before the start have passed for this plan.
+    checked: bool,
     teller: Teller,
     journal: Journal<'p>,
     course: Course<'p>,
@@ -204,6 +211,11 @@ impl Run<'_> {
             knowledge: &self.knowledge,
             remembered: self.remembered.as_ref(),
             given: self.asked.given.as_ref(),
+            checks: if self.checked || self.asked.range.from.is_some() {
+                Checks::Passed
+            } else {
+                Checks::Due(&self.asked.ignored)
+            },
             teller: &self.teller,
             network: &self.network,
         };

@@ -7,12 +7,16 @@ use bringup_plan::Plan;
 use bringup_progress::{Failure, FailureKind, State, Success};
 use bringup_spec::Platform;
 
-use super::{Doing, Stopped};
+use super::{Checks, Doing, Stopped};
 use crate::machine::Machine;
-use crate::up;
+use crate::teller::Teller;
+use crate::{preflight, up};
 
 /// The name under which the journal keeps what was learned.
 const KEPT: &str = "facts";
+
+/// The name under which it keeps the plan for which the checks have passed.
+const CHECKED: &str = "checked-for";
 
 /// What an earlier boot has learned, if the journal has it.
 pub(crate) fn remembered(state: &State, plan: &Plan) -> Option<Facts> {
@@ -21,7 +25,14 @@ pub(crate) fn remembered(state: &State, plan: &Plan) -> Option<Facts> {
     Facts::from_json(kept.as_bytes()).ok()
 }
 
-/// Learns the facts that the plan uses.
+/// Whether the checks before the start have passed for this very plan.
+pub(crate) fn is_checked(state: &State, plan: &Plan) -> bool {
+    let step = plan.steps.iter().find(|step| matches!(step.action, bringup_plan::Action::LearnFacts));
+    let kept = step.and_then(|step| state.step(&step.name)).and_then(|step| step.kept().get(CHECKED));
+    kept == Some(&plan.digest())
+}
+
+/// Learns the facts that the plan uses, and checks the machine before anything is changed on it.
 pub(super) fn learn(doing: &Doing<'_>) -> Result<Success, Stopped> {
     let facts = gather(doing)?;
     let faults = Known::new(doing.plan, &facts).faults();
@@ -30,7 +41,18 @@ pub(super) fn learn(doing: &Doing<'_>) -> Result<Success, Stopped> {
         let fix: Vec<String> = faults.iter().map(bringup_facts::FactFault::hint).collect();
         return Err(Failure::new(FailureKind::Permanent, why.join("; "), fix.join("; ")).into());
     }
-    let kept = BTreeMap::from([(KEPT.to_owned(), facts.to_json())]);
+    if let Checks::Due(ignored) = doing.checks {
+        let seen = preflight::look(doing.machine, doing.plan, Known::new(doing.plan, &facts));
+        let (failures, warnings) = preflight::failing(&seen, doing.plan, ignored);
+        for warning in &warnings {
+            Teller::note(&format!("[{}] {}: {}", warning.name, warning.why, warning.fix));
+        }
+        if !failures.is_empty() {
+            return Err(preflight::failure(&failures).into());
+        }
+    }
+    let kept =
+        BTreeMap::from([(KEPT.to_owned(), facts.to_json()), (CHECKED.to_owned(), doing.plan.digest())]);
     doing.knowledge.learn(facts);
     Ok(Success { kept, ..Success::default() })
 }
@@ -83,7 +105,7 @@ fn of_machine(machine: &Machine, wanted: &Wanted) -> Facts {
     }
 }
 
-fn memory_mib() -> Option<u64> {
+pub(crate) fn memory_mib() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = line.split_whitespace().next()?.parse().ok()?;

@@ -18,6 +18,7 @@ mod trust;
 mod units;
 mod update;
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use bringup_disk::FileFault;
@@ -43,8 +44,19 @@ pub(crate) struct Doing<'a> {
     pub(crate) remembered: Option<&'a Facts>,
     /// Facts that are given, instead of what the platform says.
     pub(crate) given: Option<&'a Facts>,
+    /// The checks before the start.
+    pub(crate) checks: Checks<'a>,
     pub(crate) teller: &'a Teller,
     pub(crate) network: &'a Network,
+}
+
+/// How it stands with the checks before the start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Checks<'a> {
+    /// They are to be done, without these.
+    Due(&'a BTreeSet<String>),
+    /// They have passed for this plan, or something later is asked for.
+    Passed,
 }
 
 impl Doing<'_> {

@@ -41,8 +41,12 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
         LockFault::Taken => (Ended::NotYet, fault.to_string()),
         _ => (Ended::No, fault.to_string()),
     })?;
-    let asked =
-        up::Asked { range: Range { from: options.from, until: options.until }, again: options.again, given };
+    let asked = up::Asked {
+        range: Range { from: options.from, until: options.until },
+        again: options.again,
+        given,
+        ignored: options.ignore_preflight.iter().cloned().collect(),
+    };
     let identity = match asked.given.as_ref().and_then(|facts| facts.instance_id.clone()) {
         // A directory that stands for a machine has the identity that its facts give it.
         Some(id) if !machine.is_itself() => id,
