@@ -19,6 +19,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Follows the plan
     Up(Up),
+    /// Shows what `up` would do now, and does nothing; ends with 1 if something would change
+    Explain(Explain),
     /// Says what happened, what is happening and why it is stuck
     Status(Status),
     /// Prints a bearer token for an EKS cluster, made from the instance's credentials
@@ -55,6 +57,24 @@ pub(crate) struct Up {
     /// Goes on although these checks fail; `all` stands for every one
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = check)]
     pub(crate) ignore_preflight: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Ends with this phase
+    #[arg(long, value_name = "PHASE", value_parser = phase)]
+    pub(crate) until: Option<Phase>,
+    /// Takes facts from this file instead of asking the platform
+    #[arg(long, value_name = "FILE")]
+    pub(crate) facts: Option<PathBuf>,
+    /// Looks at this plan instead of `/etc/bringup/plan.json`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+    /// How it is printed
+    #[arg(long, value_name = "FORM", default_value = "human", value_parser = ["human", "json"])]
+    pub(crate) output: String,
 }
 
 #[derive(Debug, Args)]

@@ -10,13 +10,16 @@ use bringup_spec::Text;
 
 /// Publishes the gate file by one rename.
 pub(crate) fn open(files: &Files<'_>, environment: &BTreeMap<String, Text>) -> Result<Change, FileFault> {
-    let values: Vec<(&str, &str)> = environment
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.as_literal().unwrap_or_default()))
-        .collect();
-    let content = environment_file(values);
+    let content = content(environment);
     files.replace(
         Path::new(GATE_FILE),
         Wanted { content: content.as_bytes(), mode: 0o600, owner: Owner::ROOT },
+    )
+}
+
+/// What the gate file says.
+pub(crate) fn content(environment: &BTreeMap<String, Text>) -> String {
+    environment_file(
+        environment.iter().map(|(name, value)| (name.as_str(), value.as_literal().unwrap_or_default())),
     )
 }

@@ -13,9 +13,11 @@ mod actions;
 mod address;
 mod arguments;
 mod commands;
+mod difference;
 mod download;
 mod eks;
 mod ended;
+mod explain;
 mod gate;
 mod journal;
 mod knowledge;
@@ -29,6 +31,7 @@ mod patience;
 mod places;
 mod plan_file;
 mod preflight;
+mod preview;
 mod program;
 mod results;
 mod secrets;
@@ -51,6 +54,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ended = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => match &arguments.command {
             Command::Up(options) => commands::up::execute(options),
+            Command::Explain(options) => commands::explain::execute(options),
             Command::Status(options) => commands::status::execute(options),
             Command::Token(options) => commands::token::execute(options),
         },

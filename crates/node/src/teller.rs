@@ -21,6 +21,11 @@ impl Teller {
         }
     }
 
+    /// Tells nobody.
+    pub(crate) fn silent() -> Self {
+        Self { socket: None, events_as_json: false }
+    }
+
     /// Tells an event.
     pub(crate) fn event(&self, event: &Event) {
         let text = if self.events_as_json {

@@ -11,18 +11,14 @@ use bringup_systemd::Systemd;
 
 use super::{Doing, Stopped};
 
-const MODULES: &str = "/etc/modules-load.d/90-bringup.conf";
-const SYSCTLS: &str = "/etc/sysctl.d/90-bringup.conf";
+pub(crate) const MODULES: &str = "/etc/modules-load.d/90-bringup.conf";
+pub(crate) const SYSCTLS: &str = "/etc/sysctl.d/90-bringup.conf";
 /// Loads what the files of `modules-load.d` name, with the kernel's own tools and without a child of ours.
 const LOADER: &str = "systemd-modules-load.service";
 
 /// Loads kernel modules now, and by the system itself on later boots.
 pub(super) fn modules(doing: &Doing<'_>, modules: &[String]) -> Result<Success, Stopped> {
-    let content: String = modules.iter().fold(String::new(), |mut text, module| {
-        let _ = writeln!(text, "{module}");
-        text
-    });
-    let changed = write(doing, MODULES, &content)?;
+    let changed = write(doing, MODULES, &modules_file(modules))?;
     if !doing.machine.is_itself() {
         return Ok(changed);
     }
@@ -47,6 +43,22 @@ pub(super) fn modules(doing: &Doing<'_>, modules: &[String]) -> Result<Success, 
     .into())
 }
 
+/// What the system loads on later boots.
+pub(crate) fn modules_file(modules: &[String]) -> String {
+    modules.iter().fold(String::new(), |mut text, module| {
+        let _ = writeln!(text, "{module}");
+        text
+    })
+}
+
+/// What the system sets on later boots.
+pub(crate) fn sysctls_file(settings: &BTreeMap<String, String>) -> String {
+    settings.iter().fold(String::new(), |mut text, (name, value)| {
+        let _ = writeln!(text, "{name} = {value}");
+        text
+    })
+}
+
 /// Whether a module is there, loaded or built in.
 fn is_loaded(module: &str) -> bool {
     Path::new("/sys/module").join(module.replace('-', "_")).exists()
@@ -54,11 +66,7 @@ fn is_loaded(module: &str) -> bool {
 
 /// Sets kernel settings now, and by the system itself on later boots.
 pub(super) fn sysctls(doing: &Doing<'_>, settings: &BTreeMap<String, String>) -> Result<Success, Stopped> {
-    let content: String = settings.iter().fold(String::new(), |mut text, (name, value)| {
-        let _ = writeln!(text, "{name} = {value}");
-        text
-    });
-    let changed = write(doing, SYSCTLS, &content)?;
+    let changed = write(doing, SYSCTLS, &sysctls_file(settings))?;
     if !doing.machine.is_itself() {
         return Ok(changed);
     }

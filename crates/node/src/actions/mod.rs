@@ -2,11 +2,11 @@
 
 mod content;
 mod fetch;
-mod files;
+pub(crate) mod files;
 mod gate;
 pub(crate) mod identify;
 mod install;
-mod kernel;
+pub(crate) mod kernel;
 mod kubelet;
 pub(crate) mod reboot;
 mod register;
@@ -15,7 +15,7 @@ pub(crate) mod run;
 pub(crate) mod signal;
 mod swap;
 mod trust;
-mod units;
+pub(crate) mod units;
 mod update;
 
 use std::collections::BTreeSet;

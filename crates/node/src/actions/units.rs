@@ -11,7 +11,7 @@ use bringup_systemd::{Activity, JobEnd, Systemd};
 
 use super::{Doing, Stopped};
 
-const UNITS: &str = "/etc/systemd/system";
+pub(crate) const UNITS: &str = "/etc/systemd/system";
 
 /// Puts the operator's units in place, reads them, and enables, disables or masks them.
 pub(super) fn place(doing: &Doing<'_>) -> Result<Success, Stopped> {

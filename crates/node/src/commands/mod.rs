@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub(crate) mod explain;
 pub(crate) mod status;
 pub(crate) mod token;
 pub(crate) mod up;

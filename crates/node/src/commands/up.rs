@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use bringup_facts::Facts;
+use bringup_plan::Plan;
 use bringup_progress::Range;
 
 use crate::arguments::Up;
@@ -28,15 +29,7 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
     let machine = Machine::open(&options.place.root)
         .map_err(|fault| wrong(format!("cannot open `{}`: {fault}", options.place.root.display())))?;
     let given = options.facts.as_deref().map(facts).transpose().map_err(wrong)?;
-    let plan = match &options.plan {
-        Some(path) => {
-            let there = Machine::open(Path::new("/")).map_err(|fault| wrong(fault.to_string()))?;
-            let path = std::path::absolute(path).map_err(|fault| wrong(fault.to_string()))?;
-            plan_file::read(&there.files(), &path)
-        }
-        None => plan_file::read(&machine.files(), Path::new(places::PLAN)),
-    };
-    let plan = plan.map_err(|fault| wrong(fault.to_string()))?;
+    let plan = plan(&machine, options.plan.as_deref()).map_err(wrong)?;
     let _lock = Lock::take(&machine).map_err(|fault| match fault {
         LockFault::Taken => (Ended::NotYet, fault.to_string()),
         _ => (Ended::No, fault.to_string()),
@@ -47,15 +40,33 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
         given,
         ignored: options.ignore_preflight.iter().cloned().collect(),
     };
-    let identity = match asked.given.as_ref().and_then(|facts| facts.instance_id.clone()) {
-        // A directory that stands for a machine has the identity that its facts give it.
-        Some(id) if !machine.is_itself() => id,
-        _ => up::identity(&machine).name,
-    };
+    let identity = identity(&machine, asked.given.as_ref());
     up::follow(&machine, &plan, &asked, &identity).map_err(|fault| (Ended::No, fault.to_string()))
 }
 
-fn facts(path: &Path) -> Result<Facts, String> {
+/// The plan of the machine, or another one.
+pub(crate) fn plan(machine: &Machine, other: Option<&Path>) -> Result<Plan, String> {
+    let read = match other {
+        Some(path) => {
+            let there = Machine::open(Path::new("/")).map_err(|fault| fault.to_string())?;
+            let path = std::path::absolute(path).map_err(|fault| fault.to_string())?;
+            plan_file::read(&there.files(), &path)
+        }
+        None => plan_file::read(&machine.files(), Path::new(places::PLAN)),
+    };
+    read.map_err(|fault| fault.to_string())
+}
+
+/// Who the machine is. A directory that stands for a machine is who its facts say.
+pub(crate) fn identity(machine: &Machine, given: Option<&Facts>) -> String {
+    match given.and_then(|facts| facts.instance_id.clone()) {
+        Some(id) if !machine.is_itself() => id,
+        _ => up::identity(machine).name,
+    }
+}
+
+/// The facts of a file.
+pub(crate) fn facts(path: &Path) -> Result<Facts, String> {
     let bytes = std::fs::read(path).map_err(|fault| format!("cannot read `{}`: {fault}", path.display()))?;
     Facts::from_json(&bytes).map_err(|fault| format!("`{}`, {fault}", path.display()))
 }

@@ -36,8 +36,10 @@ pub(crate) fn look(machine: &Machine, plan: &Plan, known: Known<'_>) -> Seen {
         let kubelet = systemd.state("kubelet.service").ok().flatten();
         seen.kubelet_runs = kubelet.is_some_and(|state| state.activity != Activity::Inactive);
     }
+    // Where both versions are mounted, the second may be there without any controller.
     seen.controllers = text("/sys/fs/cgroup/cgroup.controllers")
-        .map(|text| text.split_whitespace().map(str::to_owned).collect())
+        .map(|text| text.split_whitespace().map(str::to_owned).collect::<BTreeSet<_>>())
+        .filter(|controllers| !controllers.is_empty())
         .or_else(|| text("/proc/cgroups").map(|text| tables::old_controllers(&text)));
     for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
         seen.listening.extend(tables::listening(&text(path).unwrap_or_default()));
