@@ -21,6 +21,8 @@ pub(crate) enum Command {
     Up(Up),
     /// Shows what `up` would do now, and does nothing; ends with 1 if something would change
     Explain(Explain),
+    /// Undoes what `up` did, asking first
+    Reset(Reset),
     /// Says what happened, what is happening and why it is stuck
     Status(Status),
     /// Prints a bearer token for an EKS cluster, made from the instance's credentials
@@ -75,6 +77,15 @@ pub(crate) struct Explain {
     /// How it is printed
     #[arg(long, value_name = "FORM", default_value = "human", value_parser = ["human", "json"])]
     pub(crate) output: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Reset {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Asks nobody
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -20,6 +20,7 @@ mod ended;
 mod explain;
 mod gate;
 mod journal;
+mod kept;
 mod knowledge;
 mod kubeconfig;
 mod lock;
@@ -36,6 +37,7 @@ mod program;
 mod results;
 mod secrets;
 mod software;
+mod swap_area;
 mod teller;
 mod unpack;
 mod up;
@@ -55,6 +57,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(arguments) => match &arguments.command {
             Command::Up(options) => commands::up::execute(options),
             Command::Explain(options) => commands::explain::execute(options),
+            Command::Reset(options) => commands::reset::execute(options),
             Command::Status(options) => commands::status::execute(options),
             Command::Token(options) => commands::token::execute(options),
         },

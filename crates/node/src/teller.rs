@@ -1,8 +1,9 @@
 //! What the agent says while it works: lines for the journal of the system and the console, a status for the manager.
 
+use std::cell::RefCell;
 use std::io::Write as _;
 
-use bringup_progress::{Event, Status, line};
+use bringup_progress::{Event, Standing, Status, line};
 use bringup_systemd::notify::notify;
 
 /// Tells what happens.
@@ -10,6 +11,8 @@ use bringup_systemd::notify::notify;
 pub(crate) struct Teller {
     socket: Option<std::ffi::OsString>,
     events_as_json: bool,
+    /// What the console was last told to wait for.
+    paused: RefCell<Option<String>>,
 }
 
 impl Teller {
@@ -18,12 +21,13 @@ impl Teller {
         Self {
             socket: std::env::var_os("NOTIFY_SOCKET"),
             events_as_json: std::env::var_os("JOURNAL_STREAM").is_some(),
+            paused: RefCell::new(None),
         }
     }
 
     /// Tells nobody.
     pub(crate) fn silent() -> Self {
-        Self { socket: None, events_as_json: false }
+        Self { socket: None, events_as_json: false, paused: RefCell::new(None) }
     }
 
     /// Tells an event.
@@ -38,9 +42,17 @@ impl Teller {
         let _ = writeln!(std::io::stderr().lock(), "{text}");
     }
 
-    /// Tells the manager how it stands.
+    /// Tells the manager how it stands; and the console, once, what the operator is waited for.
     pub(crate) fn status(&self, status: &Status) {
-        notify(self.socket.as_deref(), &format!("STATUS={}", line(status)));
+        let text = line(status);
+        notify(self.socket.as_deref(), &format!("STATUS={text}"));
+        let paused = (status.standing == Standing::Paused).then_some(text);
+        if *self.paused.borrow() != paused {
+            if let Some(text) = &paused {
+                Self::note(text);
+            }
+            self.paused.replace(paused);
+        }
     }
 
     /// Tells the manager that the gate is open, which ends the start of a unit of type notify.

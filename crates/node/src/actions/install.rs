@@ -1,20 +1,25 @@
 //! Sees to it that a piece of software is there, in the version that is expected.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
 use bringup_plan::InstallSource;
-use bringup_progress::{Failure, FailureKind, Success};
-use bringup_systemd::Systemd;
+use bringup_progress::{Failure, FailureKind, Made, Success};
+use bringup_spec::Unpack;
+use bringup_systemd::{JobEnd, Systemd};
 
+use super::fetch::{self, Fetched};
 use super::{Doing, Stopped};
+use crate::download::{Download, digest_of};
+use crate::kept;
 use crate::packages::Tool;
 use crate::program::{self, Program};
 use crate::software::{Software, fits, software, version_in};
 
 /// The name under which the journal keeps the version that was found.
 const KEPT: &str = "version";
+/// Merges system extensions.
+const EXTENSIONS: &str = "systemd-sysext.service";
 
 /// Installs what is not there, and sees that it is what was asked for.
 pub(super) fn install(
@@ -23,37 +28,99 @@ pub(super) fn install(
     version: Option<&str>,
     source: &InstallSource,
 ) -> Result<Success, Stopped> {
-    match source {
-        InstallSource::Image => {}
+    let mut success = match source {
+        InstallSource::Image => Success::default(),
         InstallSource::Package { package } => from_package(doing, package, version)?,
-        InstallSource::Extension { path, .. } | InstallSource::Url { path, .. } => {
-            return Err(Failure::new(
-                FailureKind::Permanent,
-                format!("this agent cannot fetch `{name}` to `{path}` yet"),
-                "",
-            )
-            .into());
-        }
-    }
+        InstallSource::Url { urls, sha256, path } => from_url(doing, urls, sha256, path)?,
+        InstallSource::Extension { urls, sha256, path } => extension(doing, urls, sha256, path)?,
+    };
     // Without an expectation there is nothing to ask: whoever needs the program says so when it is not there.
-    let (Some(software), Some(_)) = (software(name), version) else { return Ok(Success::default()) };
+    let (Some(software), Some(_)) = (software(name), version) else { return Ok(success) };
     // What an image says of itself is not about what was installed since.
     let found = found_version(doing, software, *source == InstallSource::Image)?;
     judge(software, found.as_deref(), version, source)?;
-    let kept = found.map(|found| BTreeMap::from([(KEPT.to_owned(), found)])).unwrap_or_default();
-    Ok(Success { kept, ..Success::default() })
+    success.kept.extend(found.map(|found| (KEPT.to_owned(), found)));
+    Ok(success)
 }
 
-fn from_package(doing: &Doing<'_>, package: &str, version: Option<&str>) -> Result<(), Stopped> {
+/// Fetches a program, or an archive of several. The old version of a single program is kept until kubelet is healthy.
+fn from_url(doing: &Doing<'_>, urls: &[String], sha256: &str, path: &str) -> Result<Success, Stopped> {
+    let unpack = unpack_of(urls.first().map(String::as_str).unwrap_or_default());
+    if unpack != Unpack::No {
+        let wanted = Fetched { urls, sha256, path, mode: "0755", owner: "root:root", unpack };
+        return fetch::fetch(doing, &wanted);
+    }
+    single(doing, urls, sha256, path, "0755")
+}
+
+/// Fetches the image of a system extension and lets the system merge it.
+fn extension(doing: &Doing<'_>, urls: &[String], sha256: &str, path: &str) -> Result<Success, Stopped> {
+    let success = single(doing, urls, sha256, path, "0644")?;
+    if doing.machine.is_itself() {
+        merge_extensions(doing.deadline())?;
+    }
+    Ok(success)
+}
+
+/// Merges system extensions anew, now and at every boot.
+pub(super) fn merge_extensions(deadline: Instant) -> Result<(), Stopped> {
+    let mut systemd = Systemd::connect()?;
+    systemd.subscribe()?;
+    systemd.enable(&[EXTENSIONS])?;
+    let job = systemd.restart(EXTENSIONS)?;
+    if systemd.job_end(&job, deadline)? != JobEnd::Done {
+        return Err(Failure::new(
+            FailureKind::Operator,
+            "the system cannot merge the extension",
+            format!("see `journalctl --unit {EXTENSIONS}`: it may be for another system"),
+        )
+        .into());
+    }
+    Ok(systemd.reload()?)
+}
+
+/// Puts a single file in place of an old one, which is kept.
+fn single(
+    doing: &Doing<'_>,
+    urls: &[String],
+    sha256: &str,
+    path: &str,
+    mode: &str,
+) -> Result<Success, Stopped> {
+    let files = doing.machine.files();
+    let wanted = Fetched { urls, sha256, path, mode, owner: "root:root", unpack: Unpack::No };
+    if digest_of(files, Path::new(path)).as_deref() != Some(sha256) {
+        // It is on the disk before the old version leaves its place.
+        Download::new(doing).obtain(urls, sha256)?;
+        kept::keep(files, Path::new(path))?;
+    }
+    let mut success = fetch::fetch(doing, &wanted)?;
+    success.made.insert(Made::File(path.to_owned()));
+    Ok(success)
+}
+
+fn unpack_of(url: &str) -> Unpack {
+    let end = url.split(['?', '#']).next().unwrap_or_default();
+    if end.ends_with(".tar.gz") || end.ends_with(".tgz") {
+        Unpack::TarGz
+    } else if std::path::Path::new(end).extension().is_some_and(|end| end == "zip") {
+        Unpack::Zip
+    } else {
+        Unpack::No
+    }
+}
+
+fn from_package(doing: &Doing<'_>, package: &str, version: Option<&str>) -> Result<Success, Stopped> {
     if !doing.machine.is_itself() {
-        return Ok(());
+        return Ok(Success::default());
     }
     let tool = tool(doing)?;
     for command in tool.refresh().into_iter().chain([tool.install(package, version)]) {
         run_tool(doing, command)?;
     }
     // The tool was told not to speak to the manager.
-    Ok(Systemd::connect()?.reload()?)
+    Systemd::connect()?.reload()?;
+    Ok(Success::default())
 }
 
 /// The package tool of this machine.
@@ -165,7 +232,17 @@ mod tests {
     use bringup_plan::InstallSource;
     use bringup_progress::FailureKind;
 
-    use super::{judge, software};
+    use bringup_spec::Unpack;
+
+    use super::{judge, software, unpack_of};
+
+    #[test]
+    fn archives_are_known_by_the_end_of_their_address() {
+        assert_eq!(unpack_of("https://example.com/cni-plugins-linux-amd64-v1.7.1.tgz"), Unpack::TarGz);
+        assert_eq!(unpack_of("https://example.com/containerd.tar.gz?version=2"), Unpack::TarGz);
+        assert_eq!(unpack_of("https://example.com/tools.zip"), Unpack::Zip);
+        assert_eq!(unpack_of("https://example.com/v1.33.4/kubelet"), Unpack::No);
+    }
 
     #[test]
     fn another_version_is_told_with_both() {

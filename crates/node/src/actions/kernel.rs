@@ -6,13 +6,19 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bringup_disk::{Owner, Wanted};
-use bringup_progress::{Failure, FailureKind, Success};
+use bringup_progress::{Failure, FailureKind, Made, Success};
+use bringup_spec::OsFamily;
 use bringup_systemd::Systemd;
 
 use super::{Doing, Stopped};
+use crate::program::{self, Program};
 
 pub(crate) const MODULES: &str = "/etc/modules-load.d/90-bringup.conf";
 pub(crate) const SYSCTLS: &str = "/etc/sysctl.d/90-bringup.conf";
+/// Read by GRUB's own tool on Debian and Ubuntu.
+const GRUB: &str = "/etc/default/grub.d/90-bringup.cfg";
+const UPDATE_GRUB: &str = "/usr/sbin/update-grub";
+const GRUBBY: &str = "/usr/sbin/grubby";
 /// Loads what the files of `modules-load.d` name, with the kernel's own tools and without a child of ours.
 const LOADER: &str = "systemd-modules-load.service";
 
@@ -107,19 +113,71 @@ pub(super) fn arguments(doing: &Doing<'_>, arguments: &[String]) -> Result<Succe
     let present: BTreeSet<&str> = line.split_whitespace().collect();
     let missing: Vec<&str> =
         arguments.iter().map(String::as_str).filter(|argument| !present.contains(argument)).collect();
+    let there = |path: &str| matches!(doing.machine.files().disk().look(Path::new(path)), Ok(Some(_)));
     if missing.is_empty() {
-        return Ok(Success::default());
+        let made = there(GRUB).then(|| Made::File(GRUB.to_owned())).into_iter().collect();
+        return Ok(Success { made, ..Success::default() });
     }
-    Err(Failure::new(
+    let failure = Failure::new(
         FailureKind::Operator,
         format!("the kernel was started without `{}`", missing.join(" ")),
         "give them to the boot loader and reboot; the agent goes on by itself",
-    )
-    .into())
+    );
+    let command = match doing.plan.os {
+        OsFamily::Debian | OsFamily::Ubuntu if there(UPDATE_GRUB) => {
+            write(doing, GRUB, &grub_file(arguments))?;
+            vec![UPDATE_GRUB.to_owned()]
+        }
+        OsFamily::AmazonLinux2 | OsFamily::AmazonLinux2023 if there(GRUBBY) => {
+            let arguments = format!("--args={}", arguments.join(" "));
+            vec![GRUBBY.to_owned(), "--update-kernel=ALL".to_owned(), arguments]
+        }
+        _ => return Err(failure.into()),
+    };
+    let program = Program {
+        step: &doing.step.name,
+        command,
+        environment: vec!["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned()],
+        directory: None,
+        deadline: doing.deadline(),
+    };
+    program::run(doing.machine, program)?;
+    Err(Stopped::Reboot { why: format!("the kernel takes `{}` only then", missing.join(" ")) })
+}
+
+/// What is added to the configuration of GRUB. An argument is one word without quotes: the plan sees to it.
+fn grub_file(arguments: &[String]) -> String {
+    let arguments: Vec<String> = arguments
+        .iter()
+        .map(|argument| {
+            argument.chars().fold(String::new(), |mut text, letter| {
+                if matches!(letter, '"' | '\\' | '$' | '`') {
+                    text.push('\\');
+                }
+                text.push(letter);
+                text
+            })
+        })
+        .collect();
+    format!("GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {}\"\n", arguments.join(" "))
 }
 
 fn write(doing: &Doing<'_>, path: &str, content: &str) -> Result<Success, Stopped> {
     let wanted = Wanted { content: content.as_bytes(), mode: 0o644, owner: Owner::ROOT };
     let change = doing.machine.files().replace(Path::new(path), wanted)?;
     Ok(super::files::changed(path, change))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grub_file;
+
+    #[test]
+    fn arguments_are_added_to_what_grub_has() {
+        let arguments = ["hugepages=64".to_owned(), "note=$a".to_owned()];
+        assert_eq!(
+            grub_file(&arguments),
+            "GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX hugepages=64 note=\\$a\"\n"
+        );
+    }
 }

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use bringup_disk::FileFault;
 use bringup_progress::{Failure, Made, Success};
 use bringup_systemd::Systemd;
 
+use super::units::UNITS;
 use super::{of_bus, of_file};
 use crate::machine::Machine;
+
+/// How long the stop of a unit is waited for.
+const LONGEST_STOP: Duration = Duration::from_secs(90);
 
 /// Removes files, links, units and empty directories that an earlier plan made.
 pub(crate) fn remove(machine: &Machine, made: &BTreeSet<Made>) -> Result<Success, Failure> {
@@ -19,9 +24,12 @@ pub(crate) fn remove(machine: &Machine, made: &BTreeSet<Made>) -> Result<Success
         .collect();
     if machine.is_itself() && !units.is_empty() {
         let stopped = Systemd::connect().and_then(|mut systemd| {
+            systemd.subscribe()?;
             for unit in &units {
                 if systemd.state(unit)?.is_some() {
-                    systemd.stop(unit)?;
+                    // What it uses may be among what is removed next.
+                    let job = systemd.stop(unit)?;
+                    systemd.job_end(&job, Instant::now() + LONGEST_STOP)?;
                 }
             }
             systemd.disable(&units)
@@ -42,13 +50,17 @@ pub(crate) fn remove(machine: &Machine, made: &BTreeSet<Made>) -> Result<Success
         let path = thing.path();
         match thing {
             Made::File(_) | Made::Link(_) | Made::Unit(_) => gone(&path, files.remove(Path::new(&path)))?,
-            // One that is not empty holds something of somebody else's.
-            Made::Directory(_) => {
-                let _ = files.disk().remove_directory(Path::new(&path));
-            }
+            Made::Directory(_) => {}
         }
     }
-    if machine.is_itself() && !units.is_empty() {
+    for thing in made.iter().rev() {
+        if let Made::Directory(path) = thing {
+            // One that is not empty holds something of somebody else's.
+            let _ = files.disk().remove_directory(Path::new(path));
+        }
+    }
+    let of_manager = |thing: &Made| thing.path().starts_with(UNITS);
+    if machine.is_itself() && made.iter().any(of_manager) {
         Systemd::connect().and_then(|mut systemd| systemd.reload()).map_err(|fault| of_bus(&fault))?;
     }
     Ok(Success { changed, ..Success::default() })

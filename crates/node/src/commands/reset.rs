@@ -1,0 +1,147 @@
+//! `bringup-node reset`.
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, Write as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use bringup_plan::{Action, GATE_FILE, InstallSource, Plan};
+use bringup_progress::{Made, State, decode};
+use bringup_systemd::{BusFault, Systemd};
+
+use crate::actions::retire;
+use crate::arguments::Reset;
+use crate::ended::Ended;
+use crate::lock::{Lock, LockFault};
+use crate::machine::Machine;
+use crate::teller::Teller;
+use crate::{kept, places, plan_file};
+
+/// Units that would bring everything back, or stand in the way; those that are waited for first.
+const UNITS: [&str; 3] = ["bringup-after.service", "bringup.service", "kubelet.service"];
+/// How long the stop of a unit is waited for.
+const LONGEST_STOP: Duration = Duration::from_secs(120);
+
+/// Undoes what was done.
+pub(crate) fn execute(options: &Reset) -> Ended {
+    match begin(options) {
+        Ok(ended) => ended,
+        Err((ended, why)) => {
+            Teller::note(&why);
+            ended
+        }
+    }
+}
+
+fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
+    let root = &options.place.root;
+    let wrong = |why: String| (Ended::Wrong, why);
+    let failed = |why: String| (Ended::No, why);
+    let machine =
+        Machine::open(root).map_err(|fault| wrong(format!("cannot open `{}`: {fault}", root.display())))?;
+    let files = machine.files();
+    let bytes = files.read(Path::new(places::JOURNAL)).map_err(|fault| wrong(fault.to_string()))?;
+    let Some(bytes) = bytes else {
+        say("nothing was done here\n");
+        return Ok(Ended::Well);
+    };
+    // What is told of the plan is told if it is there; what is undone is what the journal says.
+    let plan = plan_file::read(&files, Path::new(places::PLAN)).ok();
+    let state = State::fold(&decode(&bytes).map_err(|fault| wrong(fault.to_string()))?.records);
+    let made = state.made();
+    say(&page(&made, &left(&state, plan.as_ref())));
+    if !options.yes && !agreed() {
+        say("nothing was changed\n");
+        return Ok(Ended::No);
+    }
+    if machine.is_itself() {
+        stop().map_err(|fault| failed(fault.to_string()))?;
+    }
+    // Held once nobody else is at work any more.
+    let _lock = Lock::take(&machine).map_err(|fault| match fault {
+        LockFault::Taken => (Ended::NotYet, fault.to_string()),
+        _ => failed(fault.to_string()),
+    })?;
+    let remove = |path: &Path| files.remove(path).map_err(|fault| failed(fault.to_string()));
+    remove(Path::new(GATE_FILE))?;
+    retire::remove(&machine, &made).map_err(|failure| failed(failure.why))?;
+    for path in plan.iter().flat_map(kept::programs) {
+        remove(&kept::old(path))?;
+        remove(&kept::failed(path))?;
+    }
+    for folder in [places::OUTPUT, places::FETCH] {
+        for name in files.disk().list(Path::new(folder)).unwrap_or_default() {
+            remove(&Path::new(folder).join(name))?;
+        }
+        let _ = files.disk().remove_directory(Path::new(folder));
+    }
+    for path in [places::STATUS, places::DONE, places::FAILED] {
+        remove(Path::new(path))?;
+    }
+    // Last: whoever is interrupted begins anew with all that was made still known.
+    remove(Path::new(places::JOURNAL))?;
+    say("done\n");
+    Ok(Ended::Well)
+}
+
+/// Stops the agent and kubelet, and waits for their end.
+fn stop() -> Result<(), BusFault> {
+    let mut systemd = Systemd::connect()?;
+    systemd.subscribe()?;
+    for unit in UNITS {
+        if systemd.state(unit)?.is_some() {
+            let job = systemd.stop(unit)?;
+            systemd.job_end(&job, Instant::now() + LONGEST_STOP)?;
+        }
+    }
+    Ok(())
+}
+
+/// What cannot be undone.
+fn left(state: &State, plan: Option<&Plan>) -> Vec<String> {
+    let done = |name: &str| state.step(name).is_some();
+    let steps = plan.map(|plan| plan.steps.as_slice()).unwrap_or_default();
+    steps
+        .iter()
+        .filter(|step| done(&step.name))
+        .filter_map(|step| match &step.action {
+            Action::Run { .. } => Some(format!("what the program of `{}` did", step.name)),
+            Action::Install { source: InstallSource::Package { package }, .. } => {
+                Some(format!("the package `{package}`"))
+            }
+            Action::UpdateOs { .. } => Some("the update of the operating system".to_owned()),
+            Action::SetKernelArguments { .. } => Some("the kernel's arguments".to_owned()),
+            Action::SetSysctls { .. } => Some("kernel settings, until the next boot".to_owned()),
+            Action::TrustAuthorities { bundle } => Some(format!("authorities in `{bundle}`")),
+            _ => None,
+        })
+        .chain(["the plan and the units that its carrier placed".to_owned()])
+        .collect()
+}
+
+fn page(made: &std::collections::BTreeSet<Made>, left: &[String]) -> String {
+    let mut text = String::from("stops kubelet, shuts the gate and removes\n");
+    for thing in made {
+        let _ = match thing {
+            Made::Directory(path) => writeln!(text, "  {path}/, if nothing else is in it"),
+            other => writeln!(text, "  {}", other.path()),
+        };
+    }
+    text.push_str("  the journal and the results\nleaves\n");
+    for what in left {
+        let _ = writeln!(text, "  {what}");
+    }
+    text
+}
+
+fn agreed() -> bool {
+    say("go on? [y/N] ");
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}
+
+fn say(text: &str) {
+    let mut output = std::io::stdout().lock();
+    let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+}

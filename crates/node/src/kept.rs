@@ -1,0 +1,147 @@
+//! The old version of a program, kept until the new one is known to work.
+//!
+//! Beside a program that is replaced, `PATH.bringup-old` is the version that worked. Once kubelet is healthy it is
+//! removed. If the new version fails, it becomes `PATH.bringup-failed` and the old one is put back; the mark stays until
+//! somebody moves it back or a plan brings yet another version.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use bringup_disk::{FileFault, Files, Kind};
+use bringup_plan::{Action, InstallSource, Plan};
+
+/// Programs that a plan brings as single files.
+pub(crate) fn programs(plan: &Plan) -> Vec<&Path> {
+    plan.steps
+        .iter()
+        .filter_map(|step| match &step.action {
+            Action::Install {
+                source: InstallSource::Url { path, .. } | InstallSource::Extension { path, .. },
+                ..
+            } => Some(Path::new(path)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The old version beside a program.
+pub(crate) fn old(path: &Path) -> PathBuf {
+    with(path, ".bringup-old")
+}
+
+/// The version that failed beside a program.
+pub(crate) fn failed(path: &Path) -> PathBuf {
+    with(path, ".bringup-failed")
+}
+
+/// Keeps what stands at a path before something new is put there.
+pub(crate) fn keep(files: Files<'_>, path: &Path) -> Result<(), FileFault> {
+    files.remove(&failed(path))?;
+    // One that is kept already is the one that worked: what stands there now never did.
+    if is_file(files, path) && !is_file(files, &old(path)) {
+        files.publish(path, &old(path))?;
+    }
+    Ok(())
+}
+
+/// The new version works.
+pub(crate) fn settle(files: Files<'_>, path: &Path) -> Result<(), FileFault> {
+    files.remove(&old(path)).map(|_| ())
+}
+
+/// Puts the old version back, if there is one; says whether. Goes on where an earlier run was interrupted.
+pub(crate) fn restore(files: Files<'_>, path: &Path) -> Result<bool, FileFault> {
+    if !is_file(files, &old(path)) {
+        return Ok(false);
+    }
+    if is_file(files, path) {
+        files.publish(path, &failed(path))?;
+    }
+    files.publish(&old(path), path)?;
+    Ok(true)
+}
+
+/// Whether there is a version that failed.
+pub(crate) fn has_failed(files: Files<'_>, path: &Path) -> bool {
+    is_file(files, &failed(path))
+}
+
+fn is_file(files: Files<'_>, path: &Path) -> bool {
+    matches!(files.disk().look(path), Ok(Some(entry)) if entry.kind == Kind::File)
+}
+
+fn with(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path.file_name().unwrap_or_default());
+    name.push(end);
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use bringup_disk::{Files, Owner, RealDisk, Wanted};
+
+    use super::{failed, has_failed, keep, old, restore, settle};
+
+    const PATH: &str = "/opt/bin/kubelet";
+
+    fn on_a_disk(test: impl FnOnce(Files<'_>)) {
+        let directory = tempfile::tempdir().unwrap();
+        test(Files::on(&RealDisk::open(directory.path()).unwrap()));
+    }
+
+    fn put(files: Files<'_>, content: &str) {
+        let metadata = rustix::process::geteuid().as_raw();
+        let owner = Owner { user: metadata, group: rustix::process::getegid().as_raw() };
+        files.replace(Path::new(PATH), Wanted { content: content.as_bytes(), mode: 0o755, owner }).unwrap();
+    }
+
+    fn read(files: Files<'_>, path: &Path) -> Option<String> {
+        files.read(path).unwrap().map(|bytes| String::from_utf8(bytes).unwrap())
+    }
+
+    #[test]
+    fn the_old_version_is_kept_until_the_new_one_works() {
+        on_a_disk(|files| {
+            let path = Path::new(PATH);
+            put(files, "one");
+            keep(files, path).unwrap();
+            put(files, "two");
+            assert_eq!(read(files, &old(path)).as_deref(), Some("one"));
+            // A further version before the second was seen to work does not push the first one out.
+            keep(files, path).unwrap();
+            put(files, "three");
+            assert_eq!(read(files, &old(path)).as_deref(), Some("one"));
+            settle(files, path).unwrap();
+            assert_eq!((read(files, &old(path)), read(files, path).as_deref()), (None, Some("three")));
+        });
+    }
+
+    #[test]
+    fn the_old_version_comes_back_and_the_failed_one_stays_aside() {
+        on_a_disk(|files| {
+            let path = Path::new(PATH);
+            put(files, "one");
+            keep(files, path).unwrap();
+            put(files, "two");
+            assert!(restore(files, path).unwrap());
+            assert_eq!(read(files, path).as_deref(), Some("one"));
+            assert_eq!(read(files, &failed(path)).as_deref(), Some("two"));
+            assert!(has_failed(files, path) && !restore(files, path).unwrap());
+            keep(files, path).unwrap();
+            assert!(!has_failed(files, path));
+        });
+    }
+
+    #[test]
+    fn without_an_old_version_nothing_is_taken_away() {
+        on_a_disk(|files| {
+            let path = Path::new(PATH);
+            keep(files, path).unwrap();
+            put(files, "one");
+            assert!(!restore(files, path).unwrap());
+            assert_eq!(read(files, path).as_deref(), Some("one"));
+        });
+    }
+}
