@@ -166,3 +166,13 @@ fn a_stream_becomes_a_file_whole_or_not_at_all() {
     let names = |directory: &str| place.disk.list(Path::new(directory)).unwrap();
     assert_eq!((names("/opt").len(), names("/usr/bin").len()), (0, 1));
 }
+
+#[test]
+fn what_is_written_after_a_cut_stands_at_the_end() {
+    let place = Place::new();
+    let mut file = place.disk.create(Path::new("/file"), 0o600).unwrap();
+    file.write(b"something else").unwrap();
+    file.cut(4).unwrap();
+    file.write(b"one").unwrap();
+    assert_eq!(place.disk.read(Path::new("/file")).unwrap(), b"someone");
+}

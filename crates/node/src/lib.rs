@@ -36,6 +36,10 @@ mod preview;
 mod program;
 mod results;
 mod secrets;
+#[cfg(test)]
+#[path = "../tests/web/server.rs"]
+#[allow(dead_code, reason = "the program's own tests use the rest of it")]
+mod server;
 mod software;
 mod swap_area;
 mod teller;

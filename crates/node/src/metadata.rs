@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use bringup_aws::metadata::{self, Answer, MetadataFault, Question, SessionToken, Tried};
 use bringup_aws::retry::Policy;
-use bringup_aws::{Credentials, Moment, Request, Response};
+use bringup_aws::{Credentials, Method, Moment, Request, Response};
 use bringup_facts::{Facts, Wanted};
 use bringup_progress::{Failure, FailureKind};
 use ureq::Agent;
@@ -225,22 +225,35 @@ impl Metadata {
         for (name, value) in &request.headers {
             parts = parts.header(*name, value);
         }
-        let whole = parts.body(()).map_err(|_| WebFault::permanent("the request cannot be sent"))?;
-        // None of these starts a thread, as a limit on looking a name up would.
-        let timed = self
-            .agent
-            .configure_request(whole)
-            .timeout_connect(Some(time))
-            .timeout_send_request(Some(time))
-            .timeout_recv_response(Some(time))
-            .timeout_recv_body(Some(time))
-            .build();
-        let response = self.agent.run(timed).map_err(|fault| WebFault::of(&fault))?;
+        let odd = |_| WebFault::permanent("the request cannot be sent");
+        // A PUT without a body must still say that it has none.
+        let response = match request.method {
+            Method::Get => self.timed(parts.body(()).map_err(odd)?, time),
+            Method::Put | Method::Post => self.timed(parts.body(request.body.as_slice()).map_err(odd)?, time),
+        };
+        let response = response.map_err(|fault| WebFault::of(&fault))?;
         let status = response.status().as_u16();
         let mut body = Vec::new();
         let mut reader = response.into_body().into_reader().take(LONGEST_ANSWER);
         reader.read_to_end(&mut body).map_err(|fault| WebFault::of_io(&fault))?;
         Ok((status, body))
+    }
+
+    /// None of these limits starts a thread, as one on looking a name up would.
+    fn timed<S: ureq::AsSendBody>(
+        &self,
+        request: ureq::http::Request<S>,
+        time: Duration,
+    ) -> Result<ureq::http::Response<ureq::Body>, ureq::Error> {
+        let timed = self
+            .agent
+            .configure_request(request)
+            .timeout_connect(Some(time))
+            .timeout_send_request(Some(time))
+            .timeout_recv_response(Some(time))
+            .timeout_recv_body(Some(time))
+            .build();
+        self.agent.run(timed)
     }
 }
 

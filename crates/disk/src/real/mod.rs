@@ -98,7 +98,9 @@ impl Disk for RealDisk {
 
     fn create(&self, path: &Path, mode: u32) -> io::Result<Box<dyn Opened>> {
         let (directory, name) = self.parent(path)?;
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // Without APPEND, what is written after a cut would stand behind a hole.
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&directory, &name, flags, raw(mode))?;
         Ok(Box::new(OpenedFile::new(file)))
     }

@@ -13,6 +13,8 @@ mod register;
 pub(crate) mod retire;
 pub(crate) mod run;
 pub(crate) mod signal;
+#[cfg(test)]
+mod stage;
 mod swap;
 mod trust;
 pub(crate) mod units;

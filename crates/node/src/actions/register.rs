@@ -155,3 +155,6 @@ impl Asker {
         Ok(Ok(Self { server: config.server, web: network.web.again(trust, credential), headers }))
     }
 }
+
+#[cfg(test)]
+mod tests;

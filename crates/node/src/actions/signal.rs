@@ -277,3 +277,6 @@ impl Messenger<'_> {
 fn missing(name: &str) -> Failure {
     Failure::new(FailureKind::Permanent, format!("the signal has no `{name}`"), "build the plan anew")
 }
+
+#[cfg(test)]
+mod tests;

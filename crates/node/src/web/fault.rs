@@ -69,7 +69,8 @@ impl WebFault {
             return Self::transient(format!("TLS: {fault}"));
         };
         match why {
-            CertificateError::UnknownIssuer => Self::operator(
+            // The second is said of an authority with the right name and another key.
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::operator(
                 "its certificate is signed by an authority that is not trusted",
                 "add the authority under `certificateAuthorities`, or to the system's bundle",
             ),
