@@ -39,7 +39,7 @@ impl Files<'_> {
             fault
         };
         let mut file = self.disk().create(&temporary, 0o600).map_err(FileFault::of("write", &temporary))?;
-        let size = self.pour(&temporary, file.as_mut(), source).map_err(abandon)?;
+        let size = pour(&temporary, file.as_mut(), source).map_err(abandon)?;
         if let Some(entry) = before
             && entry.kind == Kind::File
             && (entry.mode, entry.user, entry.group) == (mode, owner.user, owner.group)
@@ -86,20 +86,6 @@ impl Files<'_> {
         Ok(Change::Changed)
     }
 
-    /// Writes all that a stream has, and says how much that was.
-    fn pour(&self, path: &Path, file: &mut dyn Opened, source: &mut dyn Read) -> Result<u64, StreamFault> {
-        let mut piece = vec![0; PIECE];
-        let mut size = 0;
-        loop {
-            let bytes = match read(source, &mut piece).map_err(StreamFault::Source)? {
-                [] => return Ok(size),
-                bytes => bytes,
-            };
-            file.write(bytes).map_err(FileFault::of("write", path))?;
-            size += bytes.len() as u64;
-        }
-    }
-
     fn are_alike(&self, one: &Path, other: &Path) -> io::Result<bool> {
         let (mut one, mut other) = (self.disk().open(one)?, self.disk().open(other)?);
         let (mut left, mut right) = (vec![0; PIECE], vec![0; PIECE]);
@@ -116,6 +102,20 @@ impl Files<'_> {
                 return Ok(true);
             }
         }
+    }
+}
+
+/// Writes all that a stream has, and says how much that was.
+fn pour(path: &Path, file: &mut dyn Opened, source: &mut dyn Read) -> Result<u64, StreamFault> {
+    let mut piece = vec![0; PIECE];
+    let mut size = 0;
+    loop {
+        let bytes = match read(source, &mut piece).map_err(StreamFault::Source)? {
+            [] => return Ok(size),
+            bytes => bytes,
+        };
+        file.write(bytes).map_err(FileFault::of("write", path))?;
+        size += bytes.len() as u64;
     }
 }
 

@@ -10,7 +10,7 @@ use crate::metadata::well;
 use crate::server::{Authority, Proxy, Reply, Server};
 
 pub(crate) fn digest(content: &[u8]) -> String {
-    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(content).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 fn content() -> Vec<u8> {
@@ -69,7 +69,7 @@ fn a_fetch_that_was_cut_off_goes_on_where_it_was() {
     let server = Server::http({
         let whole = whole.clone();
         move |asked| {
-            let cut = asked.headers.get("range").is_none().then_some(500_000);
+            let cut = (!asked.headers.contains_key("range")).then_some(500_000);
             Reply { cut, ..Reply::file(asked, &whole) }
         }
     });
@@ -183,8 +183,8 @@ fn servers_are_trusted_by_the_authorities_of_the_document() {
     let (authority, other) = (Authority::new(), Authority::new());
     let server = Server::https(&authority, &["127.0.0.1"], |_| Reply::new(200, "tool"));
     let url = format!("https://{}/tool", server.address);
-    let trusting =
-        node(&[url.clone()], b"tool").set("certificateAuthorities", json!([other.pem, authority.pem]));
+    let trusting = node(std::slice::from_ref(&url), b"tool")
+        .set("certificateAuthorities", json!([other.pem, authority.pem]));
     let run = trusting.up();
     assert!(run.well(), "{}", run.said());
     let doubting = node(&[url], b"tool").set("certificateAuthorities", json!([other.pem]));

@@ -6,7 +6,7 @@ use crate::agent::Node;
 use crate::metadata::well;
 use crate::server::{Asked, Authority, Proxy, Reply, Server};
 
-fn secret(source: Value) -> Value {
+fn secret(source: &Value) -> Value {
     json!({
         "do": "writeFile", "path": "/etc/secret", "mode": "0600", "owner": "root:root",
         "content": {"secret": source},
@@ -24,7 +24,7 @@ fn node(
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let services = Server::https(&authority, &names, answer);
     let (proxy, metadata) = (Proxy::to(services.address), Server::http(well));
-    let node = Node::new(&[("secret", secret(source))])
+    let node = Node::new(&[("secret", secret(&source))])
         .metadata(metadata.url(""))
         .set("certificateAuthorities", json!([authority.pem]))
         .set("environment", json!({"https_proxy": format!("http://{}", proxy.address)}));

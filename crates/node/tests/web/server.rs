@@ -155,7 +155,7 @@ fn serve<S: Read + Write>(
         std::thread::sleep(reply.silence);
         let mut head = format!("HTTP/1.1 {} x\r\ncontent-length: {}\r\n", reply.status, reply.body.len());
         for (name, value) in &reply.headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            head.extend([*name, ": ", value.as_str(), "\r\n"]);
         }
         let out = stream.get_mut();
         out.write_all(head.as_bytes())?;
@@ -183,7 +183,7 @@ impl Proxy {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let (Ok(stream), seen) = (stream, Arc::clone(&seen)) else { return };
-                std::thread::spawn(move || tunnel(stream, place, &seen));
+                std::thread::spawn(move || tunnel(&stream, place, &seen));
             }
         });
         Self { address, asked }
@@ -195,7 +195,7 @@ impl Proxy {
     }
 }
 
-fn tunnel(stream: TcpStream, place: SocketAddr, seen: &Mutex<Vec<String>>) {
+fn tunnel(stream: &TcpStream, place: SocketAddr, seen: &Mutex<Vec<String>>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut first = String::new();
     reader.read_line(&mut first).unwrap();
