@@ -15,7 +15,7 @@ fn secret(source: &Value) -> Value {
 
 /// A node whose services of AWS are these answers.
 fn node(
-    source: Value,
+    source: &Value,
     answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
 ) -> (Node, Server, [Server; 1], Proxy) {
     let authority = Authority::new();
@@ -24,7 +24,7 @@ fn node(
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let services = Server::https(&authority, &names, answer);
     let (proxy, metadata) = (Proxy::to(services.address), Server::http(well));
-    let node = Node::new(&[("secret", secret(&source))])
+    let node = Node::new(&[("secret", secret(source))])
         .metadata(metadata.url(""))
         .set("certificateAuthorities", json!([authority.pem]))
         .set("environment", json!({"https_proxy": format!("http://{}", proxy.address)}));
@@ -46,7 +46,7 @@ fn secrets_are_read_with_the_instances_role() {
             r#"{"Name":"demo","SecretString":"hiddenvalue"}"#,
         ),
     ] {
-        let (node, services, metadata, _proxy) = node(source.clone(), move |_| Reply::new(200, body));
+        let (node, services, metadata, _proxy) = node(&source, move |_| Reply::new(200, body));
         let run = node.up();
         assert!(run.well(), "{source}: {}", run.said());
         assert_eq!(node.read("/etc/secret").unwrap(), b"hiddenvalue", "{source}");
@@ -63,7 +63,7 @@ fn secrets_are_read_with_the_instances_role() {
 
 #[test]
 fn a_role_that_may_not_read_needs_the_operator() {
-    let (node, ..) = node(json!({"ssmParameter": "/demo/token"}), |_| {
+    let (node, ..) = node(&json!({"ssmParameter": "/demo/token"}), |_| {
         Reply::new(400, r#"{"__type":"AccessDeniedException","Message":"User: x is not authorized"}"#)
     });
     let run = node.up();
@@ -73,7 +73,7 @@ fn a_role_that_may_not_read_needs_the_operator() {
 
 #[test]
 fn a_secret_that_does_not_exist_is_for_good() {
-    let (node, ..) = node(json!({"secretsManager": "demo"}), |_| {
+    let (node, ..) = node(&json!({"secretsManager": "demo"}), |_| {
         Reply::new(400, r#"{"__type":"ResourceNotFoundException","Message":"can't find it"}"#)
     });
     let run = node.up();
@@ -83,7 +83,7 @@ fn a_secret_that_does_not_exist_is_for_good() {
 
 #[test]
 fn an_instance_without_a_role_needs_the_operator() {
-    let (node, ..) = node(json!({"ssmParameter": "/demo/token"}), |_| Reply::new(200, ""));
+    let (node, ..) = node(&json!({"ssmParameter": "/demo/token"}), |_| Reply::new(200, ""));
     let bare = Server::http(|asked| {
         if asked.path.contains("security-credentials") { Reply::new(404, "") } else { well(asked) }
     });
@@ -94,7 +94,7 @@ fn an_instance_without_a_role_needs_the_operator() {
 
 #[test]
 fn credentials_that_have_run_out_are_asked_for_once_more() {
-    let (node, services, metadata, _proxy) = node(json!({"ssmParameter": "/demo/token"}), |_| {
+    let (node, services, metadata, _proxy) = node(&json!({"ssmParameter": "/demo/token"}), |_| {
         Reply::new(400, r#"{"__type":"ExpiredTokenException"}"#)
     });
     let run = node.up();
