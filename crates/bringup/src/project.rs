@@ -40,10 +40,21 @@ pub(crate) struct GroupKey {
     group: usize,
 }
 
+/// What of a node group is wanted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wish<'a> {
+    /// The carriers that it asks for, and all there is to show.
+    Everything,
+    /// What there is to show of its plan.
+    Plan,
+    /// These carriers as they are, to be handed on: nothing about them is shown.
+    Bytes(&'a [Carrier]),
+}
+
 /// A node group, rendered.
 #[derive(Debug)]
 pub(crate) struct Built {
-    /// What there is to show; nothing if it does not compile.
+    /// What there is to show; nothing if it does not compile or only bytes were wanted.
     pub(crate) view: Option<GroupView>,
     /// Its files by name, `plan.json` first.
     pub(crate) files: Vec<(String, Vec<u8>)>,
@@ -166,17 +177,13 @@ impl Project {
         Some((document, document.cluster.spec.node_groups.get(key.group)?))
     }
 
-    /// Compiles one group and renders `carriers` or, without them, what it asks for.
-    pub(crate) fn built(
-        &self,
-        key: GroupKey,
-        carriers: Option<&[Carrier]>,
-        base_url: Option<&str>,
-    ) -> Option<Built> {
+    /// Compiles one group and renders what is wanted of it.
+    pub(crate) fn built(&self, key: GroupKey, wish: Wish<'_>, base_url: Option<&str>) -> Option<Built> {
         let (document, group) = self.group(key)?;
         let local = self.local.get(key.document)?;
         let compiled = bringup_plan::compile(document, key.group, local);
-        let origins = bringup_plan::origins(document, key.group, &compiled);
+        let shown = !matches!(wish, Wish::Bytes(_));
+        let origins = if shown { bringup_plan::origins(document, key.group, &compiled) } else { Vec::new() };
         let mut findings = compiled.findings;
         let path = document.group_path(key.group);
         let (parts, part_findings) = resolve_parts(document, &path, group, local);
@@ -193,33 +200,35 @@ impl Project {
         };
         let load = Load::new(document, path, group, &plan, &parts).published_at(base_url);
         let plan_json = load.plan_json().as_bytes().to_vec();
-        let digest = load.plan_sha256().to_owned();
         let mut files = vec![("plan.json".to_owned(), plan_json)];
         let mut views = Vec::new();
-        let asked = carriers.map_or_else(|| carriers_of(group), <[Carrier]>::to_vec);
+        let asked = match wish {
+            Wish::Everything => carriers_of(group),
+            Wish::Plan => Vec::new(),
+            Wish::Bytes(carriers) => carriers.to_vec(),
+        };
         let own = OwnParts::new(document, &parts, &asked);
         let distinct: BTreeSet<Carrier> = asked.into_iter().collect();
         let template = [Carrier::CloudFormation, Carrier::CloudFormationJson];
-        if carriers.is_none() && !template.iter().any(|carrier| distinct.contains(carrier)) {
-            findings.append(bringup_cloudformation::unused(document, &load.group_path, group));
-        }
-        if carriers.is_none() {
+        if matches!(wish, Wish::Everything) {
+            if !template.iter().any(|carrier| distinct.contains(carrier)) {
+                findings.append(bringup_cloudformation::unused(document, &load.group_path, group));
+            }
             findings.extend(unused_encoding(document, &load.group_path, group));
         }
         let mut over_budget = false;
         for carrier in distinct {
-            // A command that asks for one by name sees to the encoding itself.
-            let rendered = if carriers.is_none() { load.render(carrier) } else { load.render_plain(carrier) };
+            let rendered = if shown { load.render(carrier) } else { load.render_plain(carrier) };
             over_budget |= rendered.budget.as_ref().is_some_and(|budget| !budget.fits());
-            // What a command asks for by name is printed itself, not told about.
-            if carriers.is_none() {
+            if shown {
                 views.push(carrier_view(&load, &rendered));
             }
             findings.append(rendered.findings);
             files.push((rendered.file_name, rendered.bytes));
         }
         let findings = self.openable(key, findings);
-        let view = GroupView {
+        let digest = if shown { load.plan_sha256().to_owned() } else { String::new() };
+        let view = shown.then(|| GroupView {
             digest,
             steps: plan.steps.len(),
             carriers: views,
@@ -228,8 +237,8 @@ impl Project {
             operator: Operator::new(document, group),
             own,
             plan,
-        };
-        Some(Built { view: Some(view), files, findings, over_budget })
+        });
+        Some(Built { view, files, findings, over_budget })
     }
 
     /// The findings in order; those in files beside the document name them as the person would open them.

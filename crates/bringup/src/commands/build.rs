@@ -11,7 +11,7 @@ use crate::arguments::{Build, ReportForm};
 use crate::commands::render;
 use crate::files::Readers;
 use crate::outcome::{Stop, Verdict};
-use crate::project::{Built, Project};
+use crate::project::{Built, Project, Wish};
 use crate::summary::summary;
 use crate::view::{CarrierView, GroupView, counted};
 use crate::{Terminal, files, report};
@@ -43,7 +43,7 @@ fn build(arguments: &Build, project: &Project, terminal: &Terminal) -> Result<Ou
     let mut kept = report::Kept::default();
     let mut built = Vec::with_capacity(selected.len());
     for key in selected {
-        if let Some(mut group) = project.built(key, None, arguments.base_url.as_deref()) {
+        if let Some(mut group) = project.built(key, Wish::Everything, arguments.base_url.as_deref()) {
             findings.extend(group.findings.iter().cloned());
             over_budget |= group.over_budget;
             group.view.iter_mut().for_each(|view| kept.settle(view));

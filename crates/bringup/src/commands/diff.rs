@@ -13,7 +13,7 @@ use crate::commands::render;
 use crate::difference::Difference;
 use crate::node_state::NodeState;
 use crate::outcome::{Stop, Verdict, failure};
-use crate::project::{Project, is_document};
+use crate::project::{Project, Wish, is_document};
 use crate::user_data::own_parts_of;
 use crate::{Terminal, files};
 
@@ -140,7 +140,7 @@ fn document_side(
     let mut findings = project.findings.clone();
     let mut side = Side::new();
     for key in project.selected(selection)? {
-        let Some(built) = project.built(key, None, None) else { continue };
+        let Some(built) = project.built(key, Wish::Everything, None) else { continue };
         findings.append(built.findings);
         if let Some(view) = built.view {
             let files = built.files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::arguments::{Explain, Form};
 use crate::catalogue::codes;
 use crate::outcome::{Stop, Verdict, failure};
-use crate::project::Project;
+use crate::project::{Project, Wish};
 use crate::terminal::Paint;
 use crate::view::{GroupView, OriginView, summary_of};
 use crate::{Terminal, files};
@@ -24,7 +24,7 @@ pub(crate) fn execute(arguments: &Explain, terminal: &mut Terminal) -> Result<Ve
     let mut findings = project.findings.clone();
     let mut groups = Vec::new();
     for key in project.selected(&arguments.selection)? {
-        let Some(built) = project.built(key, Some(&[]), None) else { continue };
+        let Some(built) = project.built(key, Wish::Plan, None) else { continue };
         findings.append(built.findings);
         groups.extend(built.view);
     }

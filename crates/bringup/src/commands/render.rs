@@ -9,7 +9,7 @@ use bringup_spec::{Carrier, UserDataEncoding};
 use crate::Terminal;
 use crate::arguments::{Kind, Render, Selection};
 use crate::outcome::{Stop, Verdict};
-use crate::project::{GroupKey, Project};
+use crate::project::{GroupKey, Project, Wish};
 
 pub(crate) fn execute(arguments: &Render, terminal: &mut Terminal) -> Result<Verdict, Stop> {
     let project = Project::load(std::slice::from_ref(&arguments.file), &arguments.selection)?;
@@ -20,7 +20,7 @@ pub(crate) fn execute(arguments: &Render, terminal: &mut Terminal) -> Result<Ver
     let key = only_group(&project, &arguments.selection)?;
     let carriers: Vec<Carrier> = carrier(arguments.kind).into_iter().collect();
     let built = project
-        .built(key, Some(&carriers), arguments.base_url.as_deref())
+        .built(key, Wish::Bytes(&carriers), arguments.base_url.as_deref())
         .ok_or_else(|| Stop::input("there is no such node group"))?;
     let mut findings = project.findings.clone();
     findings.extend(built.findings.iter().cloned());

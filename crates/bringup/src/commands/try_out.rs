@@ -15,7 +15,7 @@ use bringup_spec::{AgentSource, Carrier, OsFamily, Platform};
 
 use crate::arguments::{Form, TryOut};
 use crate::outcome::{Stop, Verdict};
-use crate::project::{Project, is_document};
+use crate::project::{Project, Wish, is_document};
 use crate::terminal::Paint;
 use crate::{Terminal, files};
 
@@ -103,7 +103,7 @@ fn subject(arguments: &TryOut, terminal: &mut Terminal) -> Result<Subject, Stop>
         _ => Carrier::Multipart,
     };
     let built = project
-        .built(key, Some(&[carrier]), None)
+        .built(key, Wish::Bytes(&[carrier]), None)
         .ok_or_else(|| Stop::input("there is no such node group"))?;
     if built.findings.has_errors() {
         terminal.findings(&built.findings.clone().sorted(), &project.sources);
