@@ -19,7 +19,7 @@ mount --bind "/run/netns/$3" "$2/network"
 mount -t tmpfs tmpfs /run
 mkdir -p /run/systemd
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
-SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 systemd-nspawn --quiet --register=no --keep-unit --network-namespace-path="$2/network" --capability=CAP_NET_ADMIN \
+SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 systemd-nspawn --quiet --register=no --keep-unit --network-namespace-path="$2/network" --capability=CAP_NET_ADMIN --resolv-conf=off \
     --boot --directory="$2/root" --console=pipe >"$2/console" 2>&1 </dev/null
 "#;
 

@@ -61,7 +61,7 @@ impl Layer {
         self.write("/etc/machine-id", b"", 0o444)?;
         self.write("/var/log/journal/.lab", b"", 0o644)?;
         self.seed(subject, instance)?;
-        self.kernel(subject)?;
+        self.kernel(subject, instance)?;
         if let Some(agent) = &subject.agent {
             let bytes = std::fs::read(agent).map_err(LabFault::file("read", agent))?;
             self.write("/opt/bringup/bin/bringup-node", &bytes, 0o755)?;
@@ -91,7 +91,7 @@ impl Layer {
     fn seed(&self, subject: &Subject, instance: &Instance) -> Result<(), LabFault> {
         let source = match subject.way {
             Way::Ec2 => {
-                "datasource_list: [Ec2]\ndatasource: {Ec2: {strict_id: false, timeout: 5, max_wait: 60}}\n"
+                "datasource_list: [Ec2]\ndatasource: {Ec2: {strict_id: false, timeout: 5, max_wait: 60, metadata_urls: [\"http://169.254.169.254:80\"]}}\n"
             }
             Way::NoCloud => "datasource_list: [NoCloud, None]\n",
         };
@@ -107,9 +107,10 @@ impl Layer {
     }
 
     /// Lays files over what a plan would change of this machine's own kernel.
-    fn kernel(&self, subject: &Subject) -> Result<(), LabFault> {
+    pub(crate) fn kernel(&self, subject: &Subject, instance: &Instance) -> Result<(), LabFault> {
         let touched = subject.plan.as_ref().map(Touched::by).unwrap_or_default();
-        self.write("/lab/kernel", touched.script().as_bytes(), 0o755)?;
+        let instance = (subject.way == Way::Ec2).then_some(instance);
+        self.write("/lab/kernel", touched.script(instance).as_bytes(), 0o755)?;
         let unit = "[Unit]\nDescription=What the lab lays over the kernel\nDefaultDependencies=no\n\
                     Before=sysinit.target systemd-sysctl.service systemd-modules-load.service\n\
                     Conflicts=shutdown.target\n\n\
@@ -129,6 +130,8 @@ impl Layer {
                 hosts.push('\n');
             }
         }
-        self.write("/etc/hosts", hosts.as_bytes(), 0o644)
+        self.write("/etc/hosts", hosts.as_bytes(), 0o644)?;
+        // Other names are asked for where nobody answers, and at once.
+        self.write("/etc/resolv.conf", b"nameserver 127.0.0.1\noptions timeout:1 attempts:1\n", 0o644)
     }
 }

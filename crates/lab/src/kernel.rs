@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 use bringup_plan::{Action, Plan};
 
+use crate::Instance;
+
 /// Settings that a network namespace has for itself; all others are the machine's.
 const OWN: &str = "net.";
 
@@ -29,8 +31,8 @@ impl Touched {
         touched
     }
 
-    /// A script that lays files over them before anything else runs.
-    pub(crate) fn script(&self) -> String {
+    /// A script that lays files over them before anything else runs; for an instance of EC2, also what its firmware says.
+    pub(crate) fn script(&self, instance: Option<&Instance>) -> String {
         let mut script = String::from(
             "#!/bin/sh\n# What the lab lays over the kernel.\nmkdir -p /lab/module /lab/sysctl\n",
         );
@@ -38,8 +40,12 @@ impl Touched {
             let _ = writeln!(script, "mkdir -p /lab/module/{}", module.replace('-', "_"));
         }
         script.push_str(
-            "mount -o remount,rw /sys\nmkdir -p /sys/module\nmount --bind /lab/module /sys/module\nmount -o remount,ro /sys\n",
+            "mount -o remount,rw /sys\nmkdir -p /sys/module\nmount --bind /lab/module /sys/module\n",
         );
+        if let Some(instance) = instance {
+            firmware(&mut script, instance);
+        }
+        script.push_str("mount -o remount,ro /sys\n");
         script.push_str("mount --bind /proc/sys/net /proc/sys/net\nmount -o remount,rw,bind /proc/sys/net\n");
         for name in &self.settings {
             let path = name.replace('.', "/");
@@ -54,5 +60,26 @@ impl Touched {
         }
         script.push_str(":\n");
         script
+    }
+}
+
+/// The firmware of an instance on Nitro. Cloud-init does not look at it in a container, but at the hypervisor's number.
+fn firmware(script: &mut String, instance: &Instance) {
+    let uuid = "ec2f0000-1111-2222-3333-444455556666";
+    let _ = write!(
+        script,
+        "mkdir -p /sys/hypervisor /lab/class\n\
+         echo {uuid} >/sys/hypervisor/uuid\n\
+         cp -a /sys/class/. /lab/class/\n\
+         mkdir -p /lab/class/dmi/id\n\
+         mount --bind /lab/class /sys/class\n"
+    );
+    for (name, value) in [
+        ("sys_vendor", "Amazon EC2"),
+        ("product_name", instance.kind.as_str()),
+        ("product_uuid", uuid),
+        ("board_asset_tag", instance.id.as_str()),
+    ] {
+        let _ = writeln!(script, "echo {value} >/sys/class/dmi/id/{name}");
     }
 }

@@ -137,6 +137,8 @@ impl Trial {
             seen: Mutex::default(),
         });
         serve(&network, &site)?;
+        // The machine may be another one now, or have another plan.
+        self.layer().kernel(&self.subject, &self.wishes.instance)?;
         let journal = self.path("/var/log/journal");
         let mut container = Container::boot(&self.lower, self.folder.path(), &network)?;
         let mut watch = Watch::new(journal, self.cursor.clone());
