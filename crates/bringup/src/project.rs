@@ -177,6 +177,15 @@ impl Project {
         Some((document, document.cluster.spec.node_groups.get(key.group)?))
     }
 
+    /// Takes the agent of a group for part of the image, whatever the document says.
+    pub(crate) fn have_agent_in_image(&mut self, key: GroupKey) {
+        let document = self.documents.get_mut(key.document);
+        let group = document.and_then(|document| document.cluster.spec.node_groups.get_mut(key.group));
+        if let Some(group) = group {
+            group.agent = bringup_spec::Agent::default();
+        }
+    }
+
     /// Compiles one group and renders what is wanted of it.
     pub(crate) fn built(&self, key: GroupKey, wish: Wish<'_>, base_url: Option<&str>) -> Option<Built> {
         let (document, group) = self.group(key)?;

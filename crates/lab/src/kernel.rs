@@ -39,13 +39,10 @@ impl Touched {
         for module in &self.modules {
             let _ = writeln!(script, "mkdir -p /lab/module/{}", module.replace('-', "_"));
         }
-        script.push_str(
-            "mount -o remount,rw /sys\nmkdir -p /sys/module\nmount --bind /lab/module /sys/module\n",
-        );
+        script.push_str("mount --bind /lab/module /sys/module\n");
         if let Some(instance) = instance {
             firmware(&mut script, instance);
         }
-        script.push_str("mount -o remount,ro /sys\n");
         script.push_str("mount --bind /proc/sys/net /proc/sys/net\nmount -o remount,rw,bind /proc/sys/net\n");
         for name in &self.settings {
             let path = name.replace('.', "/");
@@ -63,16 +60,14 @@ impl Touched {
     }
 }
 
-/// The firmware of an instance on Nitro. Cloud-init does not look at it in a container, but at the hypervisor's number.
+/// The firmware of an instance on Nitro, by which the agent knows its machine again.
 fn firmware(script: &mut String, instance: &Instance) {
     let uuid = "ec2f0000-1111-2222-3333-444455556666";
-    let _ = write!(
-        script,
-        "mkdir -p /sys/hypervisor /lab/class\n\
-         echo {uuid} >/sys/hypervisor/uuid\n\
+    script.push_str(
+        "mkdir -p /lab/class\n\
          cp -a /sys/class/. /lab/class/\n\
          mkdir -p /lab/class/dmi/id\n\
-         mount --bind /lab/class /sys/class\n"
+         mount --bind /lab/class /sys/class\n",
     );
     for (name, value) in [
         ("sys_vendor", "Amazon EC2"),

@@ -29,7 +29,7 @@ impl Request {
 
     /// Whether it is our agent that asks, and not cloud-init.
     pub(crate) fn is_agent(&self) -> bool {
-        !self.header("user-agent").is_some_and(|agent| agent.contains("Cloud-Init"))
+        self.header("user-agent").is_some_and(|agent| agent.starts_with("bringup-node"))
     }
 }
 

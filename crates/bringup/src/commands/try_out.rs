@@ -87,12 +87,22 @@ fn subject(arguments: &TryOut, terminal: &mut Terminal) -> Result<Subject, Stop>
             files: own_files,
         });
     }
-    let project = Project::load(std::slice::from_ref(&arguments.input), &arguments.selection)?;
+    let mut project = Project::load(std::slice::from_ref(&arguments.input), &arguments.selection)?;
     if project.findings.has_errors() {
         terminal.findings(&project.findings.clone().sorted(), &project.sources);
         return Err(Stop::input("the document does not compile"));
     }
     let key = super::render::only_group(&project, &arguments.selection)?;
+    let fetched =
+        project.group(key).map(|(_, group)| &group.agent).filter(|agent| agent.from == AgentSource::Fetch);
+    let reachable = fetched.is_some_and(|agent| {
+        let urls = agent.downloads.values().flat_map(|download| &download.urls);
+        urls.into_iter().any(|url| served.iter().any(|(given, _)| given == url.as_str()))
+    });
+    if fetched.is_some() && !reachable {
+        terminal.say("the agent is taken to be in the image: `--serve URL=FILE` lets it be fetched");
+        project.have_agent_in_image(key);
+    }
     let (_, group) = project.group(key).ok_or_else(|| Stop::input("there is no such node group"))?;
     let carrier = match carriers_of(group).as_slice() {
         carriers if carriers.contains(&Carrier::CloudInit) => Carrier::CloudInit,
