@@ -4,7 +4,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::kernel::Touched;
-use crate::stand_in::{KUBELET, KUBELET_UNIT, Misbehaviour, RUNTIME_UNIT};
+use crate::stand_in::{KUBELET, KUBELET_UNIT, Misbehaviour, RUNTIME_UNIT, expected, runtime};
 use crate::{Instance, LabFault, Subject, Way};
 
 /// The layer over the root: what is written stays in it from boot to boot.
@@ -66,12 +66,16 @@ impl Layer {
             let bytes = std::fs::read(agent).map_err(LabFault::file("read", agent))?;
             self.write("/opt/bringup/bin/bringup-node", &bytes, 0o755)?;
         }
+        let version = |software: &str| subject.plan.as_ref().and_then(|plan| expected(plan, software));
+        let runtime_version = version("containerd").unwrap_or_else(|| "2.0.0".to_owned());
+        self.write("/usr/bin/containerd", runtime(&runtime_version).as_bytes(), 0o755)?;
         if let Some(kubelet) = kubelet {
             let bytes = std::fs::read(kubelet).map_err(LabFault::file("read", kubelet))?;
             self.write("/usr/bin/kubelet", &bytes, 0o755)?;
         } else {
             self.write("/usr/bin/kubelet", KUBELET.as_bytes(), 0o755)?;
-            self.write("/lab/kubelet.json", misbehaviour.wishes().as_bytes(), 0o644)?;
+            let version = version("kubelet").unwrap_or_else(|| "1.33.0".to_owned());
+            self.write("/lab/kubelet.json", misbehaviour.wishes(&version).as_bytes(), 0o644)?;
         }
         self.write("/usr/lib/systemd/system/kubelet.service", KUBELET_UNIT.as_bytes(), 0o644)?;
         self.write("/usr/lib/systemd/system/containerd.service", RUNTIME_UNIT.as_bytes(), 0o644)?;

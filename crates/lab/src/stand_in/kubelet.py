@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Stands in for kubelet: records how it was called, answers health, misbehaves on request.
 
-Reads /lab/kubelet.json: {"dies_after_s": N | null, "health": "ok" | "never" | "500"}.
+Reads /lab/kubelet.json: {"dies_after_s": N | null, "health": "ok" | "never" | "500", "version": "1.33.0"}.
 """
 import http.server
 import json
@@ -13,6 +13,10 @@ import time
 
 with open("/lab/kubelet.json") as file:
     wishes = json.load(file)
+
+if "--version" in sys.argv:
+    print("Kubernetes v" + wishes["version"])
+    sys.exit(0)
 
 calls = "/lab/kubelet-calls"
 with open(calls, "a") as file:
