@@ -1,0 +1,158 @@
+//! What the commands say, and how they end.
+
+use rustix::fs::{FlockOperation, flock};
+
+use crate::node::{Node, is_root};
+use crate::plans::small;
+
+#[test]
+fn two_agents_at_once_are_kept_apart() {
+    let node = Node::new(&small());
+    node.put("/run/bringup/lock", "");
+    let lock = std::fs::File::options().write(true).open(node.path("/run/bringup/lock")).unwrap();
+    flock(&lock, FlockOperation::LockExclusive).unwrap();
+    let ran = node.run(&["up"]);
+    assert_eq!(ran.code, Some(3));
+    assert_eq!(
+        ran.errors,
+        "bringup-node: another agent is at work on this machine; see `bringup-node status`\n"
+    );
+    assert!(!node.path("/var/lib/bringup/journal").exists());
+}
+
+#[test]
+fn a_plan_of_a_newer_format_is_refused_with_both() {
+    let mut plan = small();
+    plan.format = 7;
+    let node = Node::new(&plan);
+    for command in ["up", "explain"] {
+        let ran = node.run(&[command]);
+        assert_eq!(ran.code, Some(2));
+        assert!(
+            ran.errors.contains("the plan has format 7, this agent knows formats up to 1"),
+            "{}",
+            ran.errors
+        );
+    }
+}
+
+#[test]
+fn a_plan_that_is_none_is_a_wrong_call() {
+    let node = Node::new(&small());
+    node.put("/etc/bringup/plan.json", "{");
+    assert_eq!(node.run(&["up"]).code, Some(2));
+    std::fs::remove_file(node.path("/etc/bringup/plan.json")).unwrap();
+    let ran = node.run(&["up"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.errors.contains("there is no plan at `/etc/bringup/plan.json`"), "{}", ran.errors);
+    assert_eq!(node.run(&["up", "--until", "lunch"]).code, Some(2));
+    assert_eq!(node.run(&["up", "--ignore-preflight", "lunch"]).code, Some(2));
+}
+
+#[test]
+fn status_says_how_it_stands() {
+    if !is_root() {
+        return;
+    }
+    let node = Node::new(&small());
+    let ran = node.run(&["status"]);
+    assert_eq!(ran.code, Some(3));
+    assert_eq!(node.run(&["up", "--until", "configure"]).code, Some(0));
+    let ran = node.run(&["status"]);
+    assert_eq!(ran.code, Some(0));
+    let head = "c/g on i-0123456789abcdef0\ndone up to configure\n\n";
+    assert!(ran.output.starts_with(head), "{}", ran.output);
+    assert!(ran.output.contains("done      configure  units\n"), "{}", ran.output);
+    assert!(ran.output.contains("          gate       gate\n"), "{}", ran.output);
+    node.up();
+    let ran = node.run(&["status", "--output", "json"]);
+    assert_eq!(ran.code, Some(0));
+    let status: serde_json::Value = serde_json::from_str(&ran.output).unwrap();
+    assert_eq!(status["standing"], "done");
+    node.put("/run/bringup/status.json", "{");
+    assert_eq!(node.run(&["status"]).code, Some(2));
+}
+
+#[test]
+fn what_comes_later_waits_for_what_comes_before() {
+    let node = Node::new(&small());
+    let ran = node.run(&["up", "--from", "gate"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.errors.contains("`folder` must be done before `gate`"), "{}", ran.errors);
+}
+
+#[test]
+fn a_dry_run_shows_all_and_does_nothing() {
+    if !is_root() {
+        return;
+    }
+    let node = Node::new(&small());
+    let before = node.tree();
+    let ran = node.run(&["explain"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.errors);
+    assert_eq!(node.tree(), before);
+    for part in [
+        "makes the directory `/var/lib/own`",
+        "links `/opt/bin/k` to `/usr/bin/kubectl`",
+        "--- /etc/one\n+++ /etc/one\n@@ -0,0 +1 @@\n+g5.xlarge\n",
+        "writes `/etc/deep/two`, which is not shown",
+        "+[Service]\n+ExecStart=/bin/true\n",
+        "opens the gate",
+    ] {
+        assert!(ran.output.contains(part), "{part}: {}", ran.output);
+    }
+    let json = node.run(&["explain", "--output", "json"]);
+    let explained: serde_json::Value = serde_json::from_str(&json.output).unwrap();
+    assert_eq!(explained["steps"][0]["step"], "folder");
+}
+
+#[test]
+fn a_reset_removes_what_was_made_and_nothing_else() {
+    if !is_root() {
+        return;
+    }
+    let node = Node::new(&small());
+    node.put("/var/lib/own-not", "mine\n");
+    node.up();
+    node.put("/etc/deep/mine", "mine\n");
+    let refused = node.answer(&["reset"], "n\n");
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.output.ends_with("go on? [y/N] nothing was changed\n"), "{}", refused.output);
+    assert!(node.path("/etc/one").exists());
+    let ran = node.answer(&["reset"], "y\n");
+    assert_eq!(ran.code, Some(0), "{}", ran.errors);
+    for path in ["/etc/one", "/etc/deep/two", "/opt/bin/k", "/var/lib/own", "/run/bringup/kubelet.env"] {
+        assert!(node.path(path).symlink_metadata().is_err(), "{path}");
+    }
+    for path in ["/var/lib/bringup/journal", "/var/lib/bringup/done.json", "/run/bringup/status.json"] {
+        assert!(!node.path(path).exists(), "{path}");
+    }
+    for path in ["/etc/deep/mine", "/var/lib/own-not", "/etc/bringup/plan.json", "/etc/machine-id"] {
+        assert!(node.path(path).exists(), "{path}");
+    }
+    let again = node.run(&["reset", "--yes"]);
+    assert_eq!((again.code, again.output.as_str()), (Some(0), "nothing was done here\n"));
+    node.up();
+    assert_eq!(node.read("/etc/one").as_deref(), Some("g5.xlarge\n"));
+}
+
+#[test]
+fn checks_before_the_start_change_nothing_when_they_fail() {
+    if !is_root() {
+        return;
+    }
+    let mut plan = small();
+    plan.cluster_ranges = vec!["192.0.2.0/24".to_owned()];
+    let node = Node::new(&plan);
+    let mut paused = crate::disks::Paused::start(&node);
+    let status = paused.until_paused(&node);
+    paused.end();
+    assert_eq!(status["step"], "identify");
+    let why = status["why"].as_str().unwrap();
+    assert!(why.contains("[address] the machine's address 192.0.2.10 lies in 192.0.2.0/24"), "{why}");
+    assert!(!node.path("/var/lib/own").exists());
+    assert_eq!(node.run(&["status"]).code, Some(3));
+    assert_eq!(node.run(&["up", "--ignore-preflight", "address"]).code, Some(0));
+    // What has passed, or was ignored, is not asked again for the same plan.
+    node.up();
+}
