@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn changes_far_apart_are_told_apart() {
-        let before: String = (1..=20).map(|line| format!("{line}\n")).collect();
+        let before: String = (1..=20).fold(String::new(), |text, line| text + &format!("{line}\n"));
         let after = before.replace("3\n4\n", "3\n").replace("18\n", "18\nmore\n");
         assert_eq!(
             unified(&before, &after),

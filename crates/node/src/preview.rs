@@ -57,7 +57,10 @@ pub(crate) fn preview(machine: &Machine, plan: &Plan, action: &Action, order: &O
     let acts = machine.is_itself();
     let if_it_acts = |what: String| if acts { Preview::doing(what) } else { Preview::nothing() };
     match action {
-        Action::LearnFacts | Action::AwaitRegistration { .. } | Action::Report => Preview::nothing(),
+        Action::LearnFacts
+        | Action::AwaitRegistration { .. }
+        | Action::Report
+        | Action::Install { source: InstallSource::Image, .. } => Preview::nothing(),
         Action::WriteFile { path, mode, content, .. } => eyes.file(path, mode, content),
         Action::MakeDirectory { path, mode, .. } => {
             let entry = eyes.look(path);
@@ -70,12 +73,11 @@ pub(crate) fn preview(machine: &Machine, plan: &Plan, action: &Action, order: &O
             }
         }
         Action::MakeLink { path, target } => eyes.link(path, target),
-        Action::Fetch { urls, path, .. } => fetches(urls, path),
-        Action::Install { source: InstallSource::Image, .. } => Preview::nothing(),
         Action::Install { source: InstallSource::Package { package }, .. } => {
             if_it_acts(format!("installs the package `{package}`"))
         }
-        Action::Install {
+        Action::Fetch { urls, path, .. }
+        | Action::Install {
             source: InstallSource::Url { urls, path, .. } | InstallSource::Extension { urls, path, .. },
             ..
         } => fetches(urls, path),

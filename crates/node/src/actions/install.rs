@@ -1,7 +1,7 @@
 //! Sees to it that a piece of software is there, in the version that is expected.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bringup_plan::InstallSource;
 use bringup_progress::{Failure, FailureKind, Made, Success};
@@ -18,6 +18,8 @@ use crate::software::{Software, fits, software, version_in};
 
 /// The name under which the journal keeps the version that was found.
 const KEPT: &str = "version";
+/// No program thinks longer about its own version.
+const LONGEST_ANSWER: Duration = Duration::from_mins(1);
 /// Merges system extensions.
 const EXTENSIONS: &str = "systemd-sysext.service";
 
@@ -101,12 +103,11 @@ fn single(
 
 fn unpack_of(url: &str) -> Unpack {
     let end = url.split(['?', '#']).next().unwrap_or_default();
-    if end.ends_with(".tar.gz") || end.ends_with(".tgz") {
-        Unpack::TarGz
-    } else if std::path::Path::new(end).extension().is_some_and(|end| end == "zip") {
-        Unpack::Zip
-    } else {
-        Unpack::No
+    let mut ends = end.rsplit('.');
+    match (ends.next(), ends.next()) {
+        (Some("gz"), Some("tar")) | (Some("tgz"), Some(_)) => Unpack::TarGz,
+        (Some("zip"), Some(_)) => Unpack::Zip,
+        _ => Unpack::No,
     }
 }
 
@@ -178,7 +179,7 @@ fn ask(doing: &Doing<'_>, path: &str, arguments: &[&str]) -> Result<String, Stop
         command: [path].iter().chain(arguments).map(|word| (*word).to_owned()).collect(),
         environment: Vec::new(),
         directory: None,
-        deadline: doing.deadline().min(Instant::now() + std::time::Duration::from_secs(60)),
+        deadline: doing.deadline().min(Instant::now() + LONGEST_ANSWER),
     };
     program::run(doing.machine, program)?;
     Ok(program::written(doing.machine, &doing.step.name))

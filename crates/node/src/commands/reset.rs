@@ -20,7 +20,7 @@ use crate::{kept, places, plan_file};
 /// Units that would bring everything back, or stand in the way; those that are waited for first.
 const UNITS: [&str; 3] = ["bringup-after.service", "bringup.service", "kubelet.service"];
 /// How long the stop of a unit is waited for.
-const LONGEST_STOP: Duration = Duration::from_secs(120);
+const LONGEST_STOP: Duration = Duration::from_mins(2);
 
 /// Undoes what was done.
 pub(crate) fn execute(options: &Reset) -> Ended {

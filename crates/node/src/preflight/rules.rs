@@ -79,7 +79,7 @@ pub(super) fn clock(seen: &Seen, _: &Plan) -> Found {
 pub(super) fn memory(seen: &Seen, plan: &Plan) -> Found {
     let least = match plan.role {
         Role::ControlPlane => LEAST_MEMORY_CONTROL_PLANE_MIB,
-        _ => LEAST_MEMORY_MIB,
+        Role::Worker => LEAST_MEMORY_MIB,
     };
     let is = seen.memory_mib.filter(|is| *is < least)?;
     Some((format!("{is} MiB of memory are less than {least}"), "use a larger machine".to_owned()))

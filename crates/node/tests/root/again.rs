@@ -3,14 +3,12 @@
 use bringup_plan::{Action, Content};
 use bringup_spec::Text;
 
-use crate::node::{Node, is_root};
+use crate::node::{Node, needs_root};
 use crate::plans::small;
 
 #[test]
 fn a_changed_plan_does_only_what_changed_and_removes_what_is_gone() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let mut plan = small();
     let node = Node::new(&plan);
     node.up();
@@ -42,9 +40,7 @@ fn a_changed_plan_does_only_what_changed_and_removes_what_is_gone() {
 
 #[test]
 fn other_facts_do_only_what_depends_on_them() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let node = Node::new(&small());
     node.up();
     assert_eq!(node.read("/etc/one").as_deref(), Some("g5.xlarge\n"));
@@ -58,9 +54,7 @@ fn other_facts_do_only_what_depends_on_them() {
 
 #[test]
 fn an_image_of_another_machine_begins_afresh() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let plan = small();
     let node = Node::new(&plan);
     node.up();

@@ -2,7 +2,7 @@
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::node::{Node, is_root};
+use crate::node::{Node, needs_root};
 use crate::plans::small;
 
 #[test]
@@ -51,9 +51,7 @@ fn a_plan_that_is_none_is_a_wrong_call() {
 
 #[test]
 fn status_says_how_it_stands() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let node = Node::new(&small());
     let ran = node.run(&["status"]);
     assert_eq!(ran.code, Some(3));
@@ -83,9 +81,7 @@ fn what_comes_later_waits_for_what_comes_before() {
 
 #[test]
 fn a_dry_run_shows_all_and_does_nothing() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let node = Node::new(&small());
     let before = node.tree();
     let ran = node.run(&["explain"]);
@@ -108,9 +104,7 @@ fn a_dry_run_shows_all_and_does_nothing() {
 
 #[test]
 fn a_reset_removes_what_was_made_and_nothing_else() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let node = Node::new(&small());
     node.put("/var/lib/own-not", "mine\n");
     node.up();
@@ -138,9 +132,7 @@ fn a_reset_removes_what_was_made_and_nothing_else() {
 
 #[test]
 fn checks_before_the_start_change_nothing_when_they_fail() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let mut plan = small();
     plan.cluster_ranges = vec!["192.0.2.0/24".to_owned()];
     let node = Node::new(&plan);

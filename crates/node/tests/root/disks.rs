@@ -3,7 +3,7 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::node::{Node, agent, is_root};
+use crate::node::{Node, agent, needs_root};
 use crate::plans::small;
 
 /// An agent that is expected to pause.
@@ -25,7 +25,7 @@ impl Paused {
 
     /// The status, once it says that the agent waits for the operator.
     pub(crate) fn until_paused(&mut self, node: &Node) -> serde_json::Value {
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_mins(1);
         loop {
             let text = node.read("/run/bringup/status.json").unwrap_or_default();
             if let Ok(status) = serde_json::from_str::<serde_json::Value>(&text)
@@ -41,7 +41,7 @@ impl Paused {
 
     /// Its exit code, once it has ended by itself.
     pub(crate) fn code(&mut self) -> Option<i32> {
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_mins(1);
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.code();
@@ -93,9 +93,7 @@ impl Drop for Mounted {
 
 #[test]
 fn a_full_disk_is_waited_for() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let node = Node::new(&small());
     let disk = Mounted::small(&node, "/etc/deep", "size=4k");
     node.put("/etc/deep/other", &"x".repeat(4096));
@@ -112,9 +110,7 @@ fn a_full_disk_is_waited_for() {
 
 #[test]
 fn a_directory_that_cannot_be_written_is_waited_for() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let node = Node::new(&small());
     let disk = Mounted::small(&node, "/opt", "size=64k,ro");
     let mut agent = Paused::start(&node);
@@ -130,9 +126,7 @@ fn a_directory_that_cannot_be_written_is_waited_for() {
 
 #[test]
 fn a_journal_that_cannot_be_written_is_waited_for() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let node = Node::new(&small());
     let disk = Mounted::small(&node, "/var/lib/bringup", "size=4k");
     node.put("/var/lib/bringup/other", &"x".repeat(4096));

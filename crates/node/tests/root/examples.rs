@@ -5,14 +5,12 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use bringup_plan::{Action, Content, GATE_FILE, PlacedBy};
 use bringup_spec::SecretSource;
 
-use crate::node::{Node, is_root};
+use crate::node::{Node, needs_root};
 use crate::plans;
 
 #[test]
 fn every_example_ends_as_its_plan_says_and_stays_so() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let plans = plans::of_examples();
     assert!(plans.len() >= 12, "{} plans", plans.len());
     for (name, plan) in plans {

@@ -2,16 +2,14 @@
 
 use std::io::Write as _;
 
-use crate::node::{Node, is_root};
+use crate::node::{Node, needs_root};
 use crate::plans::small;
 
 const JOURNAL: &str = "/var/lib/bringup/journal";
 
 #[test]
 fn garbage_for_a_journal_is_a_journal_of_nobody() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     for garbage in ["garbage\n", "\0\0\0\0", "0123456789abcdef {\"is\":\"machine\"}\n", ""] {
         let node = Node::new(&small());
         node.put(JOURNAL, garbage);
@@ -22,9 +20,7 @@ fn garbage_for_a_journal_is_a_journal_of_nobody() {
 
 #[test]
 fn a_torn_tail_is_cut_off_and_nothing_before_it_is_done_again() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let node = Node::new(&small());
     node.up();
     let whole = std::fs::read(node.path(JOURNAL)).unwrap();
@@ -38,9 +34,7 @@ fn a_torn_tail_is_cut_off_and_nothing_before_it_is_done_again() {
 
 #[test]
 fn a_changed_line_is_told_and_what_follows_it_is_done_again() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let node = Node::new(&small());
     node.up();
     let tree = node.tree();
@@ -57,9 +51,7 @@ fn a_changed_line_is_told_and_what_follows_it_is_done_again() {
 
 #[test]
 fn leftovers_of_a_dead_agent_are_written_over() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     let clean = Node::new(&small());
     clean.up();
     let node = Node::new(&small());

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::node::{Node, agent, is_root, ran};
+use crate::node::{Node, agent, needs_root, ran};
 use crate::plans::small;
 
 /// Calls that change what is on the disk.
@@ -14,9 +14,7 @@ const MOST: usize = 2000;
 
 #[test]
 fn killed_at_every_call_that_changes_the_disk_the_end_is_the_same() {
-    if !is_root() {
-        return;
-    }
+    needs_root();
     assert!(
         Command::new("strace").arg("--version").output().is_ok(),
         "strace is missing; install it, or run ./test as root on Debian"

@@ -1,10 +1,5 @@
 //! The agent itself, run on directories that stand for machines.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that cannot look at what it tests ends there"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot look at what it tests ends there")]
 #![expect(clippy::disallowed_methods, reason = "tests look at what the agent left on the disk")]
 
 mod again;
