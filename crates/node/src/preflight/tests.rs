@@ -149,3 +149,14 @@ fn all_are_told_at_once_and_each_can_be_ignored() {
 fn names_are_unique() {
     assert_eq!(names().collect::<BTreeSet<_>>().len(), CHECKS.len());
 }
+
+#[test]
+fn every_name_is_explained() {
+    let page = include_str!("../../../../docs/node.md");
+    let explained: Vec<&str> = page
+        .lines()
+        .skip_while(|line| *line != "## Checks before the start")
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`').map(|(name, _)| name))
+        .collect();
+    assert_eq!(explained, names().collect::<Vec<_>>());
+}
