@@ -208,8 +208,7 @@ impl Project {
             });
         };
         let load = Load::new(document, path, group, &plan, &parts).published_at(base_url);
-        let plan_json = load.plan_json().as_bytes().to_vec();
-        let mut files = vec![("plan.json".to_owned(), plan_json)];
+        let mut carried = Vec::new();
         let mut views = Vec::new();
         let asked = match wish {
             Wish::Everything => carriers_of(group),
@@ -233,10 +232,12 @@ impl Project {
                 views.push(carrier_view(&load, &rendered));
             }
             findings.append(rendered.findings);
-            files.push((rendered.file_name, rendered.bytes));
+            carried.push((rendered.file_name, rendered.bytes));
         }
         let findings = self.openable(key, findings);
         let digest = if shown { load.plan_sha256().to_owned() } else { String::new() };
+        let plan_json = ("plan.json".to_owned(), load.into_plan_json().into_bytes());
+        let files = std::iter::once(plan_json).chain(carried).collect();
         let view = shown.then(|| GroupView {
             digest,
             steps: plan.steps.len(),

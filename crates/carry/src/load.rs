@@ -107,6 +107,11 @@ impl<'input> Load<'input> {
         self.plan_sha256.get_or_init(|| sha256_hex(self.plan_json.as_bytes()))
     }
 
+    /// The plan's bytes, where nothing more is carried.
+    pub fn into_plan_json(self) -> String {
+        self.plan_json
+    }
+
     /// The place of a key of the node group, or of the nearest that is written.
     pub(crate) fn place(&self, key: &str) -> Place {
         self.document.key_place(&self.group_path.key(key))

@@ -119,8 +119,8 @@ impl<'load> Packing<'load> {
     /// The entry of the plan's own file.
     fn plan(&mut self) -> &str {
         self.plan.get_or_insert_with(|| {
-            let file = PlacedFile::new(PLAN_PATH, 0o600, self.load.plan_json());
-            let source = shortest(&file.content, &mut self.effort);
+            let source = shortest(self.load.plan_json().as_bytes(), &mut self.effort);
+            let file = PlacedFile::new(PLAN_PATH, 0o600, Vec::new());
             json(&File::inside(&file, &source, self.load.plan_sha256()))
         })
     }
