@@ -113,7 +113,12 @@ impl Trial {
 
     /// Boots as often as is wished, telling each event as it happens, and says what it came to.
     pub fn hold(&mut self, tell: &mut dyn FnMut(&Event)) -> Result<Outcome, LabFault> {
+        let cut = self.wishes.power_cut.is_some();
         let mut verdict = self.boot(tell)?;
+        if cut && self.wishes.power_cut.is_none() {
+            // The power is back.
+            verdict = self.boot(tell)?;
+        }
         let mut left = self.wishes.reboots;
         while left > 0 && verdict == Verdict::CameUp {
             left -= 1;

@@ -66,13 +66,13 @@ impl Watch {
         command.arg("--directory").arg(&self.journal).args([
             "--output=json",
             "--follow",
+            "--no-tail",
             "--no-pager",
             "--quiet",
         ]);
-        match &self.cursor {
-            Some(cursor) => command.arg(format!("--after-cursor={cursor}")),
-            None => command.arg("--no-tail"),
-        };
+        if let Some(cursor) = &self.cursor {
+            command.arg(format!("--after-cursor={cursor}"));
+        }
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
