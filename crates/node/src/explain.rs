@@ -1,9 +1,9 @@
 //! A dry run: the same course as `up` takes, with every step taken to succeed and none of them done.
 
 use bringup_facts::Facts;
-use bringup_plan::{Action, Plan};
+use bringup_plan::{Action, InstallSource, Plan};
 use bringup_progress::{
-    Adopted, Course, Effect, Happening, Made, Order, Range, State, Success, Surroundings,
+    Adopted, Course, Effect, Happening, Made, Order, Range, State, Success, Surroundings, installed,
 };
 use serde::Serialize;
 
@@ -112,7 +112,12 @@ pub(crate) fn explain(question: &Question<'_>, state: State) -> Explained {
                         }
                     };
                     let preview = preview(machine, plan, &action, &order);
-                    let changed = preview.paths();
+                    let mut changed = preview.paths();
+                    if let Action::Install { software, source, .. } = &action
+                        && *source != InstallSource::Image
+                    {
+                        changed.insert(installed(software));
+                    }
                     explained.steps.push(Item {
                         step: step.name.clone(),
                         phase: step.phase.to_string(),

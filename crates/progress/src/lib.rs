@@ -22,7 +22,7 @@ pub use course::{Adopted, Course, Effect, Happening, Known, Order, Range, Refusa
 pub use digest::digest;
 pub use event::{Event, Happened};
 pub use journal::{Damage, Decoded, JournalFault, Writer, compacted, decode};
-pub use made::{Made, made_by};
+pub use made::{Made, installed, made_by};
 pub use manner::{LONGEST_PROBE_MS, Manner};
 pub use record::{Entry, FORMAT, Failure, FailureKind, Outcome, Record, Success, Work};
 pub use schemas::SCHEMAS;

@@ -53,10 +53,18 @@ pub fn made_by(step: &Step, plan: &Plan) -> BTreeSet<Made> {
     }
 }
 
-/// Which paths a step's unit reads: if one of them changes, it must start anew.
+/// What stands among changed paths for a piece of software that was installed, wherever its files are.
+pub fn installed(software: &str) -> String {
+    format!("software:{software}")
+}
+
+/// Which paths a step's unit reads, its own program among them: if one of them changes, it must start anew.
 pub(crate) fn read_by(step: &Step, plan: &Plan) -> BTreeSet<String> {
     match &step.action {
-        Action::StartUnit { reads, .. } => reads.iter().cloned().collect(),
+        Action::StartUnit { unit, reads } => {
+            let own = unit.strip_suffix(".service").map(installed);
+            reads.iter().cloned().chain(own).collect()
+        }
         // All that the agent itself writes between the runtime and the gate is written for kubelet.
         Action::StartKubelet { .. } => plan
             .steps
@@ -64,7 +72,7 @@ pub(crate) fn read_by(step: &Step, plan: &Plan) -> BTreeSet<String> {
             .filter(|step| step.phase == bringup_spec::Phase::Configure)
             .flat_map(|step| made_by(step, plan))
             .map(|made| made.path())
-            .chain([GATE_FILE.to_owned()])
+            .chain([GATE_FILE.to_owned(), installed("kubelet")])
             .collect(),
         _ => BTreeSet::new(),
     }

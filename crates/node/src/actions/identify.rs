@@ -44,11 +44,11 @@ pub(super) fn learn(doing: &Doing<'_>) -> Result<Success, Stopped> {
     if let Checks::Due(ignored) = doing.checks {
         let seen = preflight::look(doing.machine, doing.plan, Known::new(doing.plan, &facts));
         let (failures, warnings) = preflight::failing(&seen, doing.plan, ignored);
-        for warning in &warnings {
-            Teller::note(&format!("[{}] {}: {}", warning.name, warning.why, warning.fix));
-        }
         if !failures.is_empty() {
             return Err(preflight::failure(&failures).into());
+        }
+        for warning in &warnings {
+            Teller::note(&format!("[{}] {}: {}", warning.name, warning.why, warning.fix));
         }
     }
     let kept =

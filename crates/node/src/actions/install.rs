@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bringup_plan::InstallSource;
-use bringup_progress::{Failure, FailureKind, Made, Success};
+use bringup_progress::{Failure, FailureKind, Made, Success, installed};
 use bringup_spec::Unpack;
 use bringup_systemd::{JobEnd, Systemd};
 
@@ -36,6 +36,9 @@ pub(super) fn install(
         InstallSource::Url { urls, sha256, path } => from_url(doing, urls, sha256, path)?,
         InstallSource::Extension { urls, sha256, path } => extension(doing, urls, sha256, path)?,
     };
+    if !matches!(source, InstallSource::Image) {
+        success.changed.insert(installed(name));
+    }
     // Without an expectation there is nothing to ask: whoever needs the program says so when it is not there.
     let (Some(software), Some(_)) = (software(name), version) else { return Ok(success) };
     // What an image says of itself is not about what was installed since.

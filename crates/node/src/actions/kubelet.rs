@@ -116,6 +116,8 @@ struct Watch {
     restarts: Option<u32>,
     /// What was wrong last.
     last: String,
+    /// How it ended last, if it did.
+    ended: Option<String>,
 }
 
 impl Watch {
@@ -141,12 +143,18 @@ impl Watch {
                 let then = answer.err().unwrap_or_else(|| "it ended and was started again".to_owned());
                 return Some(Err(format!("kubelet was healthy for {lived} s, and then {then}")));
             }
-            (Err(why), None) => self.last = why,
+            (Err(why), None) => {
+                if state.is_some_and(|state| state.result != "success") {
+                    self.ended = Some(why.clone());
+                }
+                self.last = why;
+            }
         }
         // The manager sets its count back to zero when somebody starts the unit anew.
         let again = restarts.saturating_sub(if restarts < before { 0 } else { before });
         if self.healthy.is_none() && again >= LOOP {
-            return Some(Err(format!("kubelet was started again {again} times; {}", self.last)));
+            let why = self.ended.as_ref().unwrap_or(&self.last);
+            return Some(Err(format!("kubelet was started again {again} times; {why}")));
         }
         None
     }
@@ -199,7 +207,7 @@ mod tests {
         UnitState {
             activity: if process.is_some() { Activity::Active } else { Activity::Activating },
             sub_state: "running".to_owned(),
-            result: "success".to_owned(),
+            result: if process.is_some() { "success" } else { "exit-code" }.to_owned(),
             main_process: process,
             status: 0,
             killed: false,
@@ -248,7 +256,9 @@ mod tests {
         let dead = || Err("it ended with code 255".to_owned());
         assert_eq!(watch.look(after(0), Some(&state(None, 5)), dead()), None);
         assert_eq!(watch.look(after(1), Some(&state(None, 7)), dead()), None);
-        let ended = watch.look(after(2), Some(&state(None, 8)), dead());
+        // One that has just been started says less than one that has just died.
+        assert_eq!(watch.look(after(1), Some(&state(Some(9), 7)), Err("no answer".to_owned())), None);
+        let ended = watch.look(after(2), Some(&state(Some(10), 8)), Err("no answer".to_owned()));
         assert_eq!(ended, Some(Err("kubelet was started again 3 times; it ended with code 255".to_owned())));
     }
 }

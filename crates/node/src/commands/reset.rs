@@ -66,7 +66,8 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
     remove(Path::new(GATE_FILE))?;
     retire::remove(&machine, &made).map_err(|failure| failed(failure.why))?;
     for path in plan.iter().flat_map(kept::programs) {
-        remove(&kept::old(path))?;
+        // What stood there before and was not yet known to be done with is put back.
+        kept::restore(files, path).map_err(|fault| failed(fault.to_string()))?;
         remove(&kept::failed(path))?;
     }
     for folder in [places::OUTPUT, places::FETCH] {

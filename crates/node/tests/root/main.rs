@@ -10,3 +10,4 @@ mod journals;
 mod killed;
 mod node;
 mod plans;
+mod software;
