@@ -65,7 +65,7 @@ bringup_diag::codes! {
     NAME = "part/name";
     /// A key that no module of cloud-init reads.
     UNKNOWN_KEY = "part/unknown-key";
-    /// ` #` starts a comment in YAML: what follows it on the line never reaches the command.
+    /// ` #` starts a comment in YAML: what follows it on the line never reaches the command or the file.
     SWALLOWED = "part/swallowed";
     /// `bootcmd`, boothooks and per-boot scripts run at every boot: what they append grows each time.
     APPEND_EVERY_BOOT = "part/append-every-boot";

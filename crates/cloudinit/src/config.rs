@@ -84,19 +84,31 @@ fn lost_keys(
         if unplaced_equal(old, value) {
             continue;
         }
-        let earlier =
-            old.at.and_then(|(number, _)| parts.get(number)).map_or("an earlier part", |part| &part.name);
+        let origin = old.at.and_then(|(number, _)| Some((number, &parts.get(number)?.name)));
+        let told = |number: usize| format!("part {}", number.saturating_add(1));
+        let (earlier, later, both) = match origin {
+            Some((number, earlier)) if earlier == name => (
+                told(number),
+                told(item.part),
+                format!("{} and {}, both named `{name}`,", told(number), told(item.part)),
+            ),
+            origin => {
+                let earlier = origin.map_or("an earlier part".to_owned(), |(_, name)| format!("`{name}`"));
+                let both = format!("both {earlier} and `{name}`");
+                (earlier, format!("`{name}`"), both)
+            }
+        };
         let (lost, kept) = if unplaced_equal(new, value) {
-            (earlier, name.as_str())
+            (earlier, later)
         } else if unplaced_equal(new, old) && !is_within(value, old) {
-            (name.as_str(), earlier)
+            (later, earlier)
         } else {
             continue;
         };
         let Some(place) = value.at.and_then(|(_, span)| item.place(parts, span)) else { continue };
         let finding = Finding::warning(
             codes::REPLACED_KEY,
-            format!("both `{earlier}` and `{name}` set `{key}`: cloud-init keeps that of `{kept}`, all of `{lost}`'s is lost"),
+            format!("{both} set `{key}`: cloud-init keeps that of {kept}, all of {lost}'s is lost"),
         )
         .at(place)
         .hint("write it once, or put `merge_how: list(append)+dict(no_replace,recurse_list)+str()` into the later part");

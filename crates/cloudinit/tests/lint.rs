@@ -314,7 +314,48 @@ fn names_of_a_documents_parts() {
     assert_eq!(of(&["nodeup.sh"]), ["0:1:1 warning part/reserved-name"]);
     assert_eq!(of(&["part-001"]), ["0:1:1 warning part/reserved-name"]);
     assert_eq!(of(&["runcmd"]), ["0:1:1 warning part/reserved-name"]);
-    assert_eq!(of(&["a", "a"]), ["1:1:1 error part/duplicate-name"]);
+    // The carrier numbers them: both are written, and both run.
+    assert_eq!(of(&["a", "a"]), ["1:1:1 note part/duplicate-name"]);
+    assert_eq!(of(&["%%%"]), [] as [&str; 0]);
+}
+
+#[test]
+fn a_part_that_its_name_does_not_tell_is_told_by_its_number() {
+    const SCRIPT: &str = "#!/bin/sh";
+    let told = |parts: &[(&str, &str, &str)]| {
+        let findings = lint(&decode("input", message(parts).as_bytes()));
+        findings.iter().map(|finding| finding.message.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(&[("a", "text/x-shellscript", SCRIPT), ("%%%", "text/x-shellscript", SCRIPT)]),
+        ["nothing of `%%%`, the name of part 2, can be a file name: the part is lost"]
+    );
+    assert_eq!(
+        told(&[("x", "text/cloud-config", "runcmd: [a]"), ("x", "text/cloud-config", "runcmd: [b]")]),
+        [
+            "part 1 and part 2, both named `x`, set `runcmd`: cloud-init keeps that of part 2, all of part 1's is lost"
+        ]
+    );
+}
+
+#[test]
+fn a_comment_that_ends_the_content_of_a_file_is_told() {
+    let cases: &[(&str, &[&str])] = &[
+        ("write_files:\n- path: /a\n  content: key=value # why\n", &["4:22 note part/swallowed"]),
+        ("write_files:\n- path: /a\n  content: echo 'a # b'\n", &["4:20 error part/swallowed"]),
+        (
+            "write_files:\n- path: /a\n  content: #!/bin/sh\n",
+            &["3:3 error part/write-files", "4:12 error part/swallowed"],
+        ),
+        ("write_files:\n- path: /a\n  content: # the key\n    key=value\n", &[]),
+        ("write_files:\n- path: /a\n  content: | # the key\n    a # b\n", &[]),
+        ("write_files:\n- path: /a\n  content: 'a # b' # why\n", &[]),
+        ("write_files:\n- path: /a # why\n  content: a#b\n  permissions: '0644' # mode\n", &[]),
+        ("packages:\n- nginx # web server\nhostname: foo # mine\n", &[]),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(config(text), *expected, "{text}");
+    }
 }
 
 #[test]

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use bringup_diag::{Finding, Findings, Place, Position, masked_line};
+use bringup_diag::{Finding, Findings, Place};
 use bringup_yaml::{Node, Style};
 
 use super::config::{Config, paths};
 use super::lines::{Line, lines_of};
 use super::shellwords::{line_lints, unguarded_append};
+use super::swallowed::{swallowed, swallowed_by};
 use super::unit_text;
 use crate::scan::Comment;
 use crate::shell::commands as script;
@@ -45,7 +46,7 @@ pub(super) fn of(configs: &[Config]) -> Findings {
                     );
                 }
                 if let Some(comment) = comment {
-                    findings.push(swallowed(config, item, comment));
+                    findings.push(swallowed(config, "command", item, comment));
                 }
                 words(config, item, &mut findings);
             }
@@ -111,32 +112,6 @@ fn before_files(
                 .at(place)
                 .hint("fine if it is only named here and read later")
         });
-    }
-}
-
-/// The comment that ends a plain scalar.
-fn swallowed_by<'comment>(item: &Node, comments: &'comment [Comment]) -> Option<&'comment Comment> {
-    item.scalar().filter(|scalar| scalar.style == Style::Plain && !scalar.text.is_empty())?;
-    comments
-        .iter()
-        .find(|comment| comment.at.line == item.span.end.line && comment.at.column > item.span.end.column)
-}
-
-fn swallowed(config: &Config, item: &Node, comment: &Comment) -> Finding {
-    let mut span = bringup_diag::Span { start: comment.at, end: comment.at };
-    let width = u32::try_from(comment.text.chars().count()).unwrap_or(0);
-    span.end = Position { column: comment.at.column.saturating_add(width), ..comment.at };
-    let place = config.origin.place(span);
-    let kept = masked_line(item.text().unwrap_or_default());
-    let unbalanced = ['"', '\'', '`'].iter().any(|quote| kept.matches(*quote).count() % 2 == 1);
-    let shell = [">", "|", "&&", ";", "$("].iter().any(|operator| comment.text.contains(operator));
-    let message = format!("` #` starts a comment in YAML: the command is only `{kept}`");
-    if unbalanced || shell {
-        Finding::error(codes::SWALLOWED, message).at(place).hint("put the whole command in quotes")
-    } else {
-        Finding::note(codes::SWALLOWED, message)
-            .at(place)
-            .hint("put the whole command in quotes if the rest belongs to it")
     }
 }
 

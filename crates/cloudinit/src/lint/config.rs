@@ -6,6 +6,7 @@ use bringup_diag::{Finding, Findings, closest};
 use bringup_yaml::{Node, Resolved, Style};
 
 use super::lines::lines_of;
+use super::swallowed::{swallowed, swallowed_by, swallowed_whole};
 use super::unit_text;
 use crate::files::{self, absolute, is_common_owner, makes_account, octal};
 use crate::scan::Comment;
@@ -150,6 +151,7 @@ pub(super) fn of(configs: &[Config]) -> Findings {
             owner(config, &item, &accounts, &mut findings);
             placement(config, &item, &mounts, &mut findings);
             units(config, &item, &mut findings);
+            cut_short(config, &item, &mut findings);
         }
     }
     findings
@@ -315,6 +317,17 @@ fn placement(config: &Config, item: &Item<'_>, mounts: &[(String, &Config, &Node
             .related(other.origin.place(node.span), "the mount point")
             .hint("add `defer: true`: the file is then written after mounts"),
         );
+    }
+}
+
+/// Content that a comment cuts short.
+fn cut_short(config: &Config, item: &Item<'_>, findings: &mut Findings) {
+    let entries = item.node.entries().unwrap_or_default();
+    let Some(entry) = entries.iter().find(|entry| entry.key == "content") else { return };
+    let comment = swallowed_by(&entry.value, &config.comments)
+        .or_else(|| swallowed_whole(entry.key_span, &entry.value, &config.comments));
+    if let Some(comment) = comment {
+        findings.push(swallowed(config, "content", &entry.value, comment));
     }
 }
 

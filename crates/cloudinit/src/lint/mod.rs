@@ -6,6 +6,7 @@ mod lines;
 mod names;
 mod scripts;
 mod shellwords;
+mod swallowed;
 mod types;
 mod unit_settings;
 mod unit_text;
@@ -48,7 +49,6 @@ pub fn lint_unit(unit: &str, drop_in: bool, text: &str, origin: &Origin) -> Find
 fn of_parts(parts: &[Part]) -> Findings {
     let mut findings = effects_of(parts).findings;
     findings.append(types::of(parts));
-    findings.append(names::of_scripts(parts));
     let mut configs = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         let Some(view) = View::of(part) else { continue };

@@ -8,22 +8,25 @@ use crate::codes;
 use crate::kind::{Kind, cleaned_name};
 use crate::part::Part;
 
-/// Scripts that overwrite each other, or that cannot be written.
-pub(super) fn of_scripts(parts: &[Part]) -> Findings {
-    let mut findings = Findings::new();
+/// In a carrier of somebody else's making, names are as they are: scripts overwrite each other, or cannot be written.
+pub(super) fn of_carrier(parts: &[Part]) -> Findings {
+    let mut findings = order(parts);
     let has_runcmd = parts.iter().any(|part| {
         matches!(part.kind, Kind::CloudConfig | Kind::Jinja)
             && part.written.lines().any(|line| line.starts_with("runcmd:"))
     });
     let mut seen: BTreeMap<(Kind, String), &Part> = BTreeMap::new();
-    for part in parts.iter().filter(|part| part.kind.is_script()) {
+    for (number, part) in (1..).zip(parts).filter(|(_, part)| part.kind.is_script()) {
         let name = cleaned_name(&part.name);
         let place = part.origin.place(Span::point(1, 1));
-        if matches!(name.as_str(), "" | "." | "..") {
+        if is_no_file(&name) {
             findings.push(
                 Finding::error(
                     codes::NAME,
-                    format!("nothing of the name `{}` can be a file name: the part is lost", part.name),
+                    format!(
+                        "nothing of `{}`, the name of part {number}, can be a file name: the part is lost",
+                        part.name
+                    ),
                 )
                 .at(place)
                 .hint("use letters, digits and `._()-`"),
@@ -57,12 +60,18 @@ pub(super) fn of_scripts(parts: &[Part]) -> Findings {
     findings
 }
 
-/// In a carrier of somebody else's making, names decide on the order.
-pub(super) fn of_carrier(parts: &[Part]) -> Findings {
+/// Names that no file can have.
+fn is_no_file(name: &str) -> bool {
+    matches!(name, "" | "." | "..")
+}
+
+/// Scripts run in the order of their names, which may be another than that of the parts.
+fn order(parts: &[Part]) -> Findings {
     let scripts: Vec<_> = parts
         .iter()
         .filter(|part| part.kind == Kind::Script)
         .map(|part| (cleaned_name(&part.name), part))
+        .filter(|(name, _)| !is_no_file(name))
         .collect();
     let inverted = scripts.windows(2).find_map(|pair| match pair {
         [(first, _), (second, part)] if second < first => Some((first, second, part)),
@@ -79,7 +88,7 @@ pub(super) fn of_carrier(parts: &[Part]) -> Findings {
     finding.into_iter().collect()
 }
 
-/// Names that a document's parts had better not have.
+/// Names that a document's parts had better not have. The carrier numbers the parts: none is lost for its name.
 pub(super) fn of_document(parts: &[Part]) -> Findings {
     let mut findings = Findings::new();
     let mut seen: BTreeMap<&str, &Part> = BTreeMap::new();
@@ -101,11 +110,11 @@ pub(super) fn of_document(parts: &[Part]) -> Findings {
                 .hint("give the part another name"),
             );
         }
-        if let Some(earlier) = seen.insert(&part.name, part)
-            && !part.kind.is_script()
-        {
+        if let Some(earlier) = seen.insert(&part.name, part) {
+            let message =
+                format!("two parts are named `{}`: only the carrier's numbers tell them apart", part.name);
             findings.push(
-                Finding::warning(codes::DUPLICATE_NAME, format!("two parts are named `{}`", part.name))
+                Finding::note(codes::DUPLICATE_NAME, message)
                     .at(place)
                     .related(earlier.origin.place(Span::point(1, 1)), "the other")
                     .hint("give each part a name of its own"),
