@@ -64,12 +64,13 @@ fn settings(context: &mut Context<'_>, decisions: &Decisions) -> BTreeMap<String
     for (name, value) in &context.group.sysctls {
         let path = context.at(["sysctls", name.as_str()]);
         // Both spellings name one setting.
-        let plain = name.replace('/', ".");
+        let file = sysctl_path(name);
+        let plain = swapped(&file);
         let fits = |part: &str| {
-            !part.is_empty()
-                && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'*'))
+            part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'*' | b'.'))
+                && part.bytes().any(|byte| byte != b'.')
         };
-        if !plain.contains('.') || !plain.split('.').all(fits) {
+        if !file.contains('/') || !file.split('/').all(fits) {
             context.key_error(
                 codes::SYSCTL_NAME,
                 &path,
@@ -108,6 +109,26 @@ fn settings(context: &mut Context<'_>, decisions: &Decisions) -> BTreeMap<String
         settings.insert(plain, value.as_str().to_owned());
     }
     settings
+}
+
+/// The file of a kernel setting beneath `/proc/sys`, by the rule of sysctl.d(5): if the first separator of the name is a
+/// slash, all stay as they are; if it is a dot, dots and slashes change places. So `net.ipv4.conf.eth0/1.rp_filter` names
+/// the interface `eth0.1`.
+pub fn sysctl_path(name: &str) -> String {
+    match name.find(['.', '/']).and_then(|at| name.get(at..)) {
+        Some(rest) if rest.starts_with('.') => swapped(name),
+        _ => name.to_owned(),
+    }
+}
+
+/// Dots for slashes, and slashes for dots.
+fn swapped(name: &str) -> String {
+    let swap = |letter| match letter {
+        '.' => '/',
+        '/' => '.',
+        other => other,
+    };
+    name.chars().map(swap).collect()
 }
 
 fn swap(context: &mut Context<'_>) -> Option<Step> {

@@ -50,5 +50,6 @@ pub use checks::check_document;
 pub use compile::{compile, local_sources};
 pub use compiled::{Compiled, LocalEntry, LocalFile, LocalFiles, Origin, Provenance};
 pub use flavour::{AGENT, ARGUMENTS_VARIABLE, GATE_FILE};
+pub use kernel::sysctl_path;
 pub use model::*;
 pub use origins::origins;

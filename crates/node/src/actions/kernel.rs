@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bringup_disk::{Owner, Wanted};
@@ -94,14 +94,17 @@ pub(super) fn sysctls(doing: &Doing<'_>, settings: &BTreeMap<String, String>) ->
 }
 
 fn set(name: &str, value: &str) -> std::io::Result<()> {
-    // A name may have slashes where one of its parts has dots in it, such as an interface's.
-    let path = if name.contains('/') { name.to_owned() } else { name.replace('.', "/") };
-    let path = Path::new("/proc/sys").join(path);
+    let path = setting_file(name);
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     if words(&std::fs::read_to_string(&path)?) == words(value) {
         return Ok(());
     }
     std::fs::write(&path, format!("{value}\n"))
+}
+
+/// The file of a setting, by the rule that the system follows for the file that we write.
+fn setting_file(name: &str) -> PathBuf {
+    Path::new("/proc/sys").join(bringup_plan::sysctl_path(name))
 }
 
 /// Arguments of the kernel's command line: those that this boot lacks ask for a reboot.
@@ -170,7 +173,9 @@ fn write(doing: &Doing<'_>, path: &str, content: &str) -> Result<Success, Stoppe
 
 #[cfg(test)]
 mod tests {
-    use super::grub_file;
+    use std::path::Path;
+
+    use super::{grub_file, setting_file};
 
     #[test]
     fn arguments_are_added_to_what_grub_has() {
@@ -179,5 +184,18 @@ mod tests {
             grub_file(&arguments),
             "GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX hugepages=64 note=\\$a\"\n"
         );
+    }
+
+    /// As `sysctl` of procps and `systemd-sysctl` find them.
+    #[test]
+    fn dots_and_slashes_of_a_setting_change_places_unless_a_slash_comes_first() {
+        for (name, file) in [
+            ("vm.max_map_count", "/proc/sys/vm/max_map_count"),
+            ("vm/max_map_count", "/proc/sys/vm/max_map_count"),
+            ("net.ipv4.conf.eth0/1.rp_filter", "/proc/sys/net/ipv4/conf/eth0.1/rp_filter"),
+            ("net/ipv4/conf/eth0.1/rp_filter", "/proc/sys/net/ipv4/conf/eth0.1/rp_filter"),
+        ] {
+            assert_eq!(setting_file(name), Path::new(file), "{name}");
+        }
     }
 }

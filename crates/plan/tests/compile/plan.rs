@@ -161,6 +161,25 @@ fn software_comes_from_its_source() {
     );
 }
 
+/// sysctl.d(5): if the first separator is a slash, all stay as they are; if it is a dot, dots and slashes change places.
+#[test]
+fn the_name_of_a_setting_means_what_sysctl_takes_it_for() {
+    for (written, name) in [
+        ("net.ipv4.conf.eth0/1.rp_filter", "net.ipv4.conf.eth0/1.rp_filter"),
+        ("net/ipv4/conf/eth0.1/rp_filter", "net.ipv4.conf.eth0/1.rp_filter"),
+        ("net/ipv4/conf/all/rp_filter", "net.ipv4.conf.all.rp_filter"),
+    ] {
+        let plan = plan(&plain("1.33", &format!("sysctls: {{{written}: 1}}")));
+        let Action::SetSysctls { settings } = &step(&plan, "sysctls").action else { panic!("no sysctls") };
+        assert_eq!(settings.get(name).map(String::as_str), Some("1"), "{written}: {settings:?}");
+    }
+    for wrong in ["net/ipv4/../x", "net.ipv4.//.x", "vm..x", "/vm/x", "vm.x.", "net/./x"] {
+        assert_eq!(codes(&plain("1.33", &format!("sysctls: {{{wrong}: 1}}"))), ["sysctl/name"], "{wrong}");
+    }
+    let twice = "sysctls: {net.ipv4.conf.eth0/1.rp_filter: 1, net/ipv4/conf/eth0.1/rp_filter: 1}";
+    assert_eq!(codes(&plain("1.33", twice)), ["sysctl/name"]);
+}
+
 #[test]
 fn the_kernel_gets_what_kubernetes_needs() {
     let plan = plan(&plain(
