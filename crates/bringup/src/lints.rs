@@ -1,13 +1,14 @@
 //! Lints of the operator's own parts of user-data and units, by cloud-init's and systemd's real rules.
 
 use bringup_carry::ResolvedPart;
-use bringup_cloudinit::{Origin, Part, codes, lint_parts, lint_unit};
-use bringup_diag::{Finding, Findings, Severity};
+use bringup_cloudinit::{Kind, Origin, Part, codes, effects_of, lint_parts, lint_unit};
+use bringup_diag::{Finding, Findings, Severity, Span};
+use bringup_plan::{Plan, file_in_the_way};
 use bringup_spec::{Document, NodeGroup, PartType};
 use bringup_yaml::{Node, Path, Segment, Style};
 
 /// What there is to tell about the parts of a group, at the lines that the person wrote.
-pub(crate) fn of_parts(document: &Document, parts: &[ResolvedPart]) -> Findings {
+pub(crate) fn of_parts(document: &Document, parts: &[ResolvedPart], plan: Option<&Plan>) -> Findings {
     let mut findings = Findings::new();
     let mut all = Vec::new();
     for part in parts {
@@ -18,7 +19,28 @@ pub(crate) fn of_parts(document: &Document, parts: &[ResolvedPart]) -> Findings 
         all.extend(taken);
     }
     findings.append(lint_parts(&all));
+    if let Some(plan) = plan {
+        findings.append(in_the_way(&all, plan));
+    }
     findings.into_iter().map(|finding| weighed(finding, parts)).collect()
+}
+
+/// Files of the parts where the plan has its own: the later one of the two would win.
+fn in_the_way(parts: &[Part], plan: &Plan) -> Findings {
+    let files = effects_of(parts).files;
+    let told = files.iter().filter_map(|file| {
+        let finding = file_in_the_way(plan, &file.path)?;
+        let place = file.at.and_then(|(number, span)| {
+            let part = parts.get(number)?;
+            // A template may have moved its lines.
+            Some(part.origin.place(if part.kind == Kind::Jinja { Span::point(1, 1) } else { span }))
+        });
+        Some(match place {
+            Some(place) => finding.at(place),
+            None => finding,
+        })
+    });
+    told.collect()
 }
 
 /// What there is to tell about the operator's units and drop-ins.

@@ -197,7 +197,7 @@ impl Project {
         let path = document.group_path(key.group);
         let (parts, part_findings) = resolve_parts(document, &path, group, local);
         findings.append(part_findings);
-        findings.append(lints::of_parts(document, &parts));
+        findings.append(lints::of_parts(document, &parts, compiled.plan.as_ref()));
         findings.append(lints::of_units(document, &path, group));
         let Some(plan) = compiled.plan else {
             return Some(Built {

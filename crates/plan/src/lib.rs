@@ -53,3 +53,4 @@ pub use flavour::{AGENT, ARGUMENTS_VARIABLE, GATE_FILE};
 pub use kernel::sysctl_path;
 pub use model::*;
 pub use origins::origins;
+pub use paths::file_in_the_way;

@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use bringup_diag::Finding;
 use bringup_spec::{AbsolutePath, Unpack};
 use bringup_yaml::Path;
 
 use crate::context::Context;
-use crate::{Action, Step, Unit, codes};
+use crate::{Action, Plan, Step, Unit, codes};
 
 /// Where the plan, the agent and its memory live.
 const OWN: [&str; 4] = ["/etc/bringup", "/opt/bringup/bin", "/var/lib/bringup", "/run/bringup"];
+
+const CHANGED_BY: &str = "remove it: `runtime.config`, `kubelet.config` and the like change what is in there";
+const ELSEWHERE: &str = "write it to another path";
 
 /// Whether a path is another or lies beneath it.
 pub(crate) fn is_within(path: &str, above: &str) -> bool {
@@ -51,7 +55,7 @@ pub(crate) fn check_paths(context: &mut Context<'_>, steps: &[Step]) {
                 codes::FILE_GENERATED,
                 &place,
                 format!("`{path}` is written by the plan itself"),
-                "remove it: `runtime.config`, `kubelet.config` and the like change what is in there",
+                CHANGED_BY,
             );
         } else {
             context.error(
@@ -84,14 +88,8 @@ pub(crate) fn check_paths(context: &mut Context<'_>, steps: &[Step]) {
 
 /// What the operator puts where the agent and the carriers keep their own, `units` among them.
 pub(crate) fn check_own(context: &mut Context<'_>, steps: &[Step], units: &[Unit]) {
-    let mut own: Vec<String> = OWN.iter().map(|&path| path.to_owned()).collect();
-    for unit in units {
-        let file = format!("/etc/systemd/system/{}", unit.name);
-        own.extend(unit.drop_ins.keys().map(|name| format!("{file}.d/{name}")));
-        own.extend(unit.content.as_ref().map(|_| file));
-    }
+    let own = own_paths(units);
     for step in steps {
-        // A directory above is as good as none; a file or a link there would lead elsewhere.
         let (path, moves) = match &step.action {
             Action::MakeDirectory { path, .. } => (path, false),
             Action::WriteFile { path, .. } | Action::MakeLink { path, .. } => (path, true),
@@ -100,19 +98,52 @@ pub(crate) fn check_own(context: &mut Context<'_>, steps: &[Step], units: &[Unit
         };
         let operators =
             ["file:", "directory:", "link:", "asset:"].iter().any(|kind| step.name.starts_with(kind));
-        let hit = |own: &&String| is_within(path, own) || (moves && is_within(own, path));
-        if let Some(own) = own.iter().find(hit).filter(|_| operators) {
+        if operators && let Some(message) = hit(&own, path, moves) {
             let place = place_of(context, path);
-            let message = if own == path {
-                format!("`{path}` is the plan's own")
-            } else if is_within(path, own) {
-                format!("`{path}` lies beneath `{own}`, which is the plan's own")
-            } else {
-                format!("`{path}` is in the way of `{own}`, which is the plan's own")
-            };
-            context.error(codes::FILE_GENERATED, &place, message, "write it to another path");
+            context.error(codes::FILE_GENERATED, &place, message, ELSEWHERE);
         }
     }
+}
+
+/// What there is to tell of a file that the operator's user-data writes where the plan has its own; without a place.
+pub fn file_in_the_way(plan: &Plan, path: &str) -> Option<Finding> {
+    let written = plan.steps.iter().find(|step| match &step.action {
+        Action::WriteFile { path: own, .. } | Action::Fetch { path: own, .. } => own == path,
+        _ => false,
+    });
+    let (message, hint) = match (hit(&own_paths(&plan.units), path, true), written) {
+        (Some(message), _) => (message, ELSEWHERE),
+        (None, Some(step)) => {
+            // Steps of the operator's own things are named after them.
+            let hint = if step.name.contains(':') { "write it in one of the two places" } else { CHANGED_BY };
+            (format!("`{path}` is written by the plan itself"), hint)
+        }
+        (None, None) => return None,
+    };
+    Some(Finding::error(codes::FILE_GENERATED, message).hint(hint))
+}
+
+/// Where the agent and the carriers keep their own, and where these units are.
+fn own_paths(units: &[Unit]) -> Vec<String> {
+    let mut own: Vec<String> = OWN.iter().map(|&path| path.to_owned()).collect();
+    for unit in units {
+        let file = format!("/etc/systemd/system/{}", unit.name);
+        own.extend(unit.drop_ins.keys().map(|name| format!("{file}.d/{name}")));
+        own.extend(unit.content.as_ref().map(|_| file));
+    }
+    own
+}
+
+/// Which of these a path meets, in words. A directory above is as good as none; what `moves` would lead elsewhere.
+fn hit(own: &[String], path: &str, moves: bool) -> Option<String> {
+    let own = own.iter().find(|own| is_within(path, own) || (moves && is_within(own, path)))?;
+    Some(if own == path {
+        format!("`{path}` is the plan's own")
+    } else if is_within(path, own) {
+        format!("`{path}` lies beneath `{own}`, which is the plan's own")
+    } else {
+        format!("`{path}` is in the way of `{own}`, which is the plan's own")
+    })
 }
 
 /// The place in the document that puts something at `target`; the group's if it is the plan itself.
