@@ -122,6 +122,13 @@ Conditions:
     assert_eq!((text.as_str(), findings), ("${X:-y} ${Z}", vec![("template/function", 20)]));
     let (text, findings) = one(&user_data(declarations, "'#!/bin/sh'"));
     assert_eq!((text.as_str(), findings), ("#!/bin/sh", vec![("template/not-base64", 20)]));
+    // All of it may be base64, or not: nobody can tell before the stack.
+    for value in ["!Ref Secret", "!Sub '${Secret}'"] {
+        let (text, findings) = one(&user_data(declarations, value));
+        assert_eq!((text.as_str(), findings), ("${Secret}", vec![("template/unknown-value", 20)]), "{value}");
+    }
+    let (_, findings) = one(&user_data(declarations, "!Sub 'echo ${Secret}'"));
+    assert_eq!(findings, [("template/not-base64", 20), ("template/unknown-value", 20)]);
 }
 
 #[test]

@@ -165,6 +165,25 @@ fn a_single_type_on_demand_needs_no_mixture() {
     assert_eq!(at(&variant("mixed-spot"), &format!("{group}/LaunchTemplate")), json!(null));
 }
 
+/// How long a new node may take is the same whether its stack is new or not.
+#[test]
+fn an_update_waits_for_signals_as_long_as_the_creation_unless_it_is_told() {
+    let pause = |rest: &str| {
+        let extra = format!(
+            "\n  join: {{method: eks-token}}\n  nodeGroups:\n  - name: a\n    platform: aws\n    os: amazon-linux-2023\n    {rest}\n"
+        );
+        let path = "/Resources/NodeGroup/UpdatePolicy/AutoScalingRollingUpdate/PauseTime";
+        at(&template(&extra), path)
+    };
+    let signals = "signals: [{kind: cloudformation}]\n    scaling:";
+    assert_eq!(pause(&format!("{signals} {{max: 3}}")), "PT15M");
+    assert_eq!(pause(&format!("{signals} {{max: 3, creationTimeout: 40m}}")), "PT40M");
+    // CloudFormation takes no longer pause than that.
+    assert_eq!(pause(&format!("{signals} {{max: 3, creationTimeout: 2h}}")), "PT1H");
+    assert_eq!(pause(&format!("{signals} {{max: 3, rollingUpdate: {{pause: 10m}}}}")), "PT10M");
+    assert_eq!(pause("scaling: {max: 3, creationTimeout: 40m}"), "PT5M");
+}
+
 #[test]
 fn a_stack_that_is_signalled_waits_and_tells_its_name() {
     let template = variant("signals");
@@ -178,6 +197,8 @@ fn a_stack_that_is_signalled_waits_and_tells_its_name() {
     let user_data = at(&template, "/Resources/NodeLaunchTemplate/Properties/LaunchTemplateData/UserData");
     let text = user_data.pointer("/Fn::Base64/Fn::Sub").unwrap().as_str().unwrap();
     assert!(text.contains(STACK_FILE));
+    // In front of our own part, by its name too.
+    assert!(text.contains("filename=\"000-aws-stack.sh\""), "{text}");
     assert!(text.contains(r#""group":"${AWS::StackName}-NodeGroup""#));
     // Two names, each up to 128 letters, where the template has 17.
     assert_eq!(template.user_data_bytes, text.len() + 2 * (128 - 17));

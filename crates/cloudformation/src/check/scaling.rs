@@ -4,6 +4,7 @@ use bringup_spec::SignalKind;
 
 use super::Report;
 use crate::codes;
+use crate::write::LONGEST_PAUSE;
 
 const HOUR: u64 = 3_600_000;
 
@@ -62,9 +63,9 @@ fn rolling_update(report: &mut Report<'_>) {
 
 fn times(report: &mut Report<'_>) {
     let scaling = &report.request.scaling;
-    let (pause, creation) = (scaling.rolling_update.pause, scaling.creation_timeout);
+    let (pause, creation) = (report.request.pause(), scaling.creation_timeout);
     let hook = scaling.lifecycle_hook.is_some();
-    if pause.milliseconds > HOUR {
+    if pause.milliseconds > LONGEST_PAUSE {
         let path = report.at(&["scaling", "rollingUpdate", "pause"]);
         let message = format!("CloudFormation waits an hour at most, not {pause}");
         report.error(codes::TIMEOUT, &path, message, "write `1h` or less");

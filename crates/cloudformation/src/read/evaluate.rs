@@ -108,7 +108,9 @@ impl<'a> Evaluator<'a> {
             Known::Encoded { text, .. } => Outcome::Bytes(text.into_bytes()),
             Known::Text { text, open } => {
                 let decoded = if open { None } else { from_base64(&text) };
-                if decoded.is_none() {
+                // Of a value that is not known at all, nobody can tell what it is; that it is unknown was told.
+                let unknown = open && text.starts_with("${") && text.find('}') == text.len().checked_sub(1);
+                if decoded.is_none() && !unknown {
                     let hint = "wrap it in `Fn::Base64`";
                     let message = "this user-data is no base64, which EC2 wants".to_owned();
                     self.tell(codes::NOT_BASE64, node.span, message, hint);

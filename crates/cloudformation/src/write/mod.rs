@@ -19,7 +19,7 @@ use crate::intrinsic::{attribute, map, reference};
 
 pub(crate) use image::{ImageSource, image_source, minimum_volume_gib, root_device};
 pub(crate) use permissions::statements;
-pub(crate) use request::Request;
+pub(crate) use request::{LONGEST_PAUSE, Request};
 pub use user_data::STACK_FILE;
 
 /// A template.

@@ -9,6 +9,9 @@ use bringup_spec::{
 };
 use bringup_yaml::Path;
 
+/// CloudFormation pauses no longer than an hour, in milliseconds.
+pub(crate) const LONGEST_PAUSE: u64 = 3_600_000;
+
 /// A node group on its way to a template.
 pub(crate) struct Request<'a> {
     /// The document, for places and for what is common to all groups.
@@ -90,6 +93,15 @@ impl<'a> Request<'a> {
     /// Whether the stack waits for signals of the nodes.
     pub(crate) fn waits_for_signals(&self) -> bool {
         self.signals(SignalKind::CloudFormation).next().is_some()
+    }
+
+    /// How long an update waits for a node, or between batches. A new node takes as long in an update as in a new stack.
+    pub(crate) fn pause(&self) -> Span {
+        self.scaling.rolling_update.pause.unwrap_or(if self.waits_for_signals() {
+            Span { milliseconds: self.scaling.creation_timeout.milliseconds.min(LONGEST_PAUSE) }
+        } else {
+            Span::seconds(300)
+        })
     }
 
     /// Whether a node must be told the stack's name.

@@ -113,7 +113,7 @@ fn rolling_update(request: &Request<'_>) -> Value {
     map(vec![
         ("MaxBatchSize", update.max_batch_size.into()),
         ("MinInstancesInService", in_service),
-        ("PauseTime", iso_8601(update.pause).into()),
+        ("PauseTime", iso_8601(request.pause()).into()),
         ("SuspendProcesses", Value::list(suspended)),
         ("WaitOnResourceSignals", request.waits_for_signals().into()),
     ])

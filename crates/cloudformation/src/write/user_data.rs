@@ -81,10 +81,12 @@ fn with_stack(bytes: &[u8], file: &str) -> Option<String> {
     Some(around(kind, bytes, file))
 }
 
-/// A script that runs before every other part: on each boot, so that it is there whatever became of the last one.
+/// A script that runs before every other part: on each boot, so that it is there whatever became of the last one. It stands
+/// first, which is what counts among boothooks, and its name sorts first too. It is not in base64, or `Fn::Sub` could not
+/// fill in the name.
 fn boothook(file: &str) -> String {
     format!(
-        "Content-Type: text/cloud-boothook\nContent-Transfer-Encoding: 7bit\nContent-Disposition: attachment; filename=\"000-stack.sh\"\n\n\
+        "Content-Type: text/cloud-boothook\nContent-Transfer-Encoding: 7bit\nContent-Disposition: attachment; filename=\"000-aws-stack.sh\"\n\n\
          #cloud-boothook\n#!/bin/sh\nset -e\nmkdir -p /etc/bringup\nprintf '%s\\n' '{file}' >{STACK_FILE}.new\nmv {STACK_FILE}.new {STACK_FILE}\n"
     )
 }
@@ -169,7 +171,7 @@ mod tests {
         assert_eq!(made.matches("--=_a\n").count(), 2);
         assert!(made.contains("printf '%s\\n' '{\"resource\":\"NodeGroup\",\"stack\":\"${AWS::StackName}\"}' >/etc/bringup/stack.json.new\n"));
         assert!(made.ends_with("#!/bin/sh\necho $HOME\n--=_a--\n"));
-        assert!(made.find("000-stack.sh").unwrap() < made.find("x-shellscript").unwrap());
+        assert!(made.find("000-aws-stack.sh").unwrap() < made.find("x-shellscript").unwrap());
         // `Fn::Sub` would look for a parameter of that name.
         assert_eq!(with_stack(text.replace("$HOME", "${HOME}").as_bytes(), FILE), None);
     }

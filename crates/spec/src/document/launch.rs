@@ -138,14 +138,14 @@ record! {
         "maxBatchSize" => max_batch_size: u32 = 1,
         /// So many stay in service; by default the desired number.
         "minInService" => min_in_service: Option<u32>,
-        /// How long to wait for a node's signal, or between batches without one.
-        "pause" => pause: Span = Span::seconds(300),
+        /// How long to wait for a node's signal, by default `creationTimeout`; or between batches, by default five minutes.
+        "pause" => pause: Option<Span>,
     }
 }
 
 impl Default for RollingUpdate {
     fn default() -> Self {
-        Self { max_batch_size: 1, min_in_service: None, pause: Span::seconds(300) }
+        Self { max_batch_size: 1, min_in_service: None, pause: None }
     }
 }
 
