@@ -232,7 +232,8 @@ pub(crate) fn tell_size(load: &Load<'_>, rendered: &Rendered, findings: &mut Fin
             )
             .at(place)
             .hint(format!(
-                "give files as `urls` with `sha256` instead of inline, or publish the plan (`bringup publish`) and build with `--base-url`; {}",
+                "give files as `urls` with `sha256` instead of inline, or publish the plan (`bringup publish`) and build with `--base-url`; {}{}",
+                smaller(load, rendered, budget).unwrap_or_default(),
                 largest(load, rendered)
             )),
         );
@@ -249,6 +250,18 @@ pub(crate) fn tell_size(load: &Load<'_>, rendered: &Rendered, findings: &mut Fin
             .hint(largest(load, rendered)),
         );
     }
+}
+
+/// What one document would take instead of a message: nothing in it is in base64 before it is compressed.
+fn smaller(load: &Load<'_>, rendered: &Rendered, budget: &Budget) -> Option<String> {
+    if rendered.carrier != Carrier::Multipart {
+        return None;
+    }
+    let (plain, _) = cloud_config(load, rendered.plan_fetched, &mut Findings::new()).ok()?;
+    let used = packed(plain, budget.limit).1.len();
+    let enough = if used <= budget.limit { "which fits" } else { "still too much" };
+    (used < budget.used)
+        .then(|| format!("as one cloud-config (`cloud-init`) it has {used} bytes, {enough}; "))
 }
 
 /// The largest pieces that somebody could do something about.

@@ -127,9 +127,10 @@ const FORMS: [Make; 9] = [
     |load, findings| is_fetchable(load).then(|| parted(load, true, Form::StrongGzip, findings)),
 ];
 
+/// The operator's parts stay parts of their own; without any, one document is smaller than a message.
 fn plain(load: &Load<'_>, fetched: bool, findings: &mut Findings) -> Candidate {
-    let (bytes, parts) =
-        cloud_config(load, fetched, findings).unwrap_or_else(|_| multipart(load, fetched, findings));
+    let single = if load.parts.is_empty() { cloud_config(load, fetched, findings).ok() } else { None };
+    let (bytes, parts) = single.unwrap_or_else(|| multipart(load, fetched, findings));
     Candidate { plain: bytes.len(), bytes, parts, form: Form::Plain, fetched }
 }
 

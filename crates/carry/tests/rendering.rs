@@ -2,6 +2,8 @@
 
 mod sample;
 
+use std::fmt::Write as _;
+
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_carry::{Form, base64_text, gzip, read_plan};
 use bringup_plan::{Action, Content, PlacedBy};
@@ -123,6 +125,62 @@ fn cloud_configs_merge_as_cloud_init_merges_them_and_ours_is_added() {
     assert!(rendered.findings.is_empty(), "{:?}", rendered.findings);
 }
 
+/// What `CloudConfigPartHandler` of cloud-init 22.4.2 made of several parts is what stands in the one document.
+#[test]
+fn one_document_holds_what_cloud_init_would_have_merged() {
+    let recorded = include_str!("../../cloudinit/tests/cloud-init-22.4.2/merge.jsonl");
+    let mut compared = Vec::new();
+    for line in recorded.lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let Some(given) = case["parts"].as_array() else { continue };
+        if given.iter().any(|part| part["header"] != "") {
+            continue;
+        }
+        let mut extra = "\n      parts:\n".to_owned();
+        for (number, part) in given.iter().enumerate() {
+            let indented = part["text"].as_str().unwrap().replace('\n', "\n            ");
+            let head = "          type: text/cloud-config\n          content: |\n            #cloud-config\n";
+            let _ = writeln!(extra, "        - name: p{number}\n{head}            {indented}");
+        }
+        let document = sample::document("generic", "debian", &extra);
+        let (plan, parts) = (sample::plan(&document), sample::parts(&document));
+        let rendered = sample::load(&document, &plan, &parts).render(Carrier::CloudInit);
+        if rendered.file_name != "cloud-config.yaml" {
+            continue;
+        }
+        let json = |text: &str| {
+            let tree = bringup_yaml::parse_one(text, bringup_yaml::Limits::default()).unwrap().unwrap();
+            tree.to_value().to_json()
+        };
+        let mut ours = json(&text(&rendered.bytes));
+        ours.as_object_mut().unwrap().remove("bootcmd");
+        // Python's way to print a mapping is YAML, but for its name of nothing.
+        assert_eq!(ours, json(&case["merged"].as_str().unwrap().replace("None", "null")), "{line}");
+        compared.push(case["name"].as_str().unwrap().to_owned());
+    }
+    assert!(compared.len() >= 7, "{compared:?}");
+}
+
+/// The operator's own parts stay separate parts, in a template too.
+#[test]
+fn a_template_keeps_the_operators_parts_apart() {
+    for extra in [CONFIGS.to_owned(), format!("{CONFIGS}{}", SIGNALS.trim_start_matches('\n'))] {
+        let document = sample::document("aws", "ubuntu", &extra);
+        let (plan, parts) = (sample::plan(&document), sample::parts(&document));
+        let rendered = sample::load(&document, &plan, &parts).render(Carrier::CloudFormation);
+        let template = text(&rendered.bytes);
+        let reading = bringup_cloudformation::read("template.yaml", &template).unwrap();
+        let message = text(&reading.parts[0].bytes);
+        let names: Vec<&str> = message
+            .lines()
+            .filter_map(|line| line.strip_prefix("Content-Disposition: attachment; filename="))
+            .map(|name| name.trim_matches('"'))
+            .collect();
+        let all = ["000-aws-stack.sh", "000-bringup-boothook", "010-one", "020-two"];
+        assert_eq!(names, if extra == CONFIGS { &all[1..] } else { &all[..] });
+    }
+}
+
 #[test]
 fn a_carrier_is_plain_while_it_fits_and_packed_no_more_than_it_must() {
     let document = sample::document("aws", "ubuntu", "");
@@ -154,6 +212,23 @@ fn what_is_over_the_limit_is_an_error_that_names_the_largest_file() {
         assert_eq!(findings.len(), 1);
         assert_eq!(findings[0].code.name, "size/over-budget");
         assert!(findings[0].hint.as_ref().unwrap().contains("`/etc/noise` (30000 bytes)"), "{findings:?}");
+    }
+}
+
+#[test]
+fn a_message_over_the_limit_is_told_how_much_one_document_would_save() {
+    for (extra, smaller) in [("", true), (CONFIGS, true), (PARTS, false)] {
+        let document = sample::document("aws", "ubuntu", extra);
+        let parts = sample::parts(&document);
+        let mut plan = sample::plan(&document);
+        plan.steps.push(noise("/etc/noise"));
+        let load = sample::load(&document, &plan, &parts);
+        let used = load.render(Carrier::CloudInit).budget.unwrap().used;
+        let rendered = load.render(Carrier::Multipart);
+        let hint = rendered.findings.iter().next().and_then(|finding| finding.hint.clone()).unwrap();
+        let told = format!("as one cloud-config (`cloud-init`) it has {used} bytes, still too much");
+        assert_eq!(hint.contains(&told), smaller, "{hint}");
+        assert_eq!(used < rendered.budget.unwrap().used, smaller);
     }
 }
 

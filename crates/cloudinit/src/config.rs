@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn parts_merge_as_cloud_init_merges_them() {
         let recorded = include_str!("../tests/cloud-init-22.4.2/merge.jsonl");
-        assert_eq!(recorded.lines().count(), 38);
+        assert_eq!(recorded.lines().count(), 44);
         for line in recorded.lines() {
             let case: serde_json::Value = serde_json::from_str(line).unwrap();
             let parts: Vec<Part> = match case["patch"].as_str() {
