@@ -1,4 +1,5 @@
 //! Facts, what follows from them, and where they are filled in.
+#![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -24,7 +24,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("progress", &["plan", "spec"]),
     (
         "bringup",
-        &["carry", "cloudformation", "cloudinit", "diag", "kubelet", "lab", "plan", "progress", "spec", "yaml"],
+        &[
+            "carry",
+            "cloudformation",
+            "cloudinit",
+            "diag",
+            "kubelet",
+            "lab",
+            "plan",
+            "progress",
+            "spec",
+            "yaml",
+        ],
     ),
     ("xtask", &["bringup"]),
 ];
