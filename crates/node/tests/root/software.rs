@@ -16,7 +16,7 @@ fn with_kubelet(content: &str) -> Plan {
     let urls = vec![format!("file:///assets/{content}")];
     let at = plan.steps.iter().position(|step| step.name == "one").unwrap();
     let mut step = plan.steps.get(at).cloned().unwrap();
-    step.name = "install-kubelet".to_owned();
+    "install-kubelet".clone_into(&mut step.name);
     step.action = Action::Install {
         software: "kubelet".to_owned(),
         version: None,
