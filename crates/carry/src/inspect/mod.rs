@@ -176,9 +176,9 @@ fn of_bundle(input: &str, bytes: &[u8]) -> Inspection {
         }
     }
     inspection.files.sort_by(|one, other| one.path.cmp(&other.path));
-    let links = inspection.links.keys();
+    let pulled_in = |path: &&String| path.contains(".wants/") || path.contains(".requires/");
     let wanted: Vec<&str> =
-        links.filter_map(|path| path.contains(".wants/").then(|| path.rsplit('/').next())?).collect();
+        inspection.links.keys().filter(pulled_in).filter_map(|path| path.rsplit('/').next()).collect();
     inspection.units = units_among(&inspection.files, |name| wanted.contains(&name));
     inspection
 }
