@@ -111,6 +111,8 @@ impl Builder {
                     ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Style::Quoted,
                     ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
                 };
+                let bare = tag.is_none() && anchor == 0;
+                let span = if style == Style::Block && bare { with_blank_lines(span, &text) } else { span };
                 let content = Content::Scalar(Scalar { text: text.into_owned(), style });
                 let node = Node { content, span, tag: tag.as_deref().map(tag_text) };
                 self.count(1, span)?;
@@ -252,6 +254,16 @@ fn last_end(content: &Content) -> Option<Position> {
 fn tag_text(tag: &Tag) -> String {
     let handle = if tag.handle == "tag:yaml.org,2002:" { "!!" } else { &tag.handle };
     format!("{handle}{}", tag.suffix)
+}
+
+/// The span of a block from its first line on; the parser's begins at the first that is not blank.
+fn with_blank_lines(mut span: Span, text: &str) -> Span {
+    let written = text.trim_start_matches('\n');
+    if !written.is_empty() {
+        let blank = u32::try_from(text.len().saturating_sub(written.len())).unwrap_or(0);
+        span.start.line = span.start.line.saturating_sub(blank).max(1);
+    }
+    span
 }
 
 fn position(marker: Marker) -> Position {

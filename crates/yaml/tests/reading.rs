@@ -46,6 +46,13 @@ fn json_may_escape_characters_as_surrogate_pairs() {
 }
 
 #[test]
+fn a_block_starts_with_its_first_line_be_it_blank() {
+    let node = one("a: |\n  text\nb: |2\n\n\n  text\nc: >-\n\n  text\n");
+    let starts = ["a", "b", "c"].map(|key| node.get(key).unwrap().span.start);
+    assert_eq!(starts, [2, 4, 8].map(|line| Position { line, column: 3 }));
+}
+
+#[test]
 fn a_quoted_value_ends_at_its_quote_and_not_behind_the_comment() {
     let node = one("a: !!str \"日本\" # note\nb: [\"x\" , 'y']\n");
     let span = node.get("a").unwrap().span;
