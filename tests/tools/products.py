@@ -57,7 +57,8 @@ class Products:
         self.failures = []
         for document in sorted(TOP.glob("examples/*/cluster.yaml")):
             self.build(document, document.parent.name)
-        self.build(sandbox.HERE / "documents/letters.yaml", "letters")
+        for name in ("letters", "nodeconfig"):
+            self.build(sandbox.HERE / f"documents/{name}.yaml", name)
         template = (sandbox.HERE / "documents/every-minor.yaml").read_text()
         for minor in KUBELET_MINORS:
             document = scratch / f"kubelet-{minor}.yaml"

@@ -67,6 +67,16 @@ def compared(path, running):
     agrees(products.inspect(path), path.read_bytes(), path.name in TEMPLATED, running)
 
 
+def for_node_agent(path):
+    """cloud-init leaves the NodeConfig to the image's own agent, and does what `inspect` says with the parts beside it."""
+    compared(path, None)
+    layers = products.inspect(path)["layers"]
+    message = email.message_from_bytes(mime.plain(path), policy=email.policy.default)
+    configs = [part for part in message.iter_parts() if part.get_content_type() == "application/node.eks.aws"]
+    assert len(configs) == 1, f"{len(configs)} NodeConfigs"
+    assert "mime" in layers, f"inspect read {layers}"
+
+
 def configurations(made):
     """(name, bytes) of every cloud-config that we render, alone or as a part."""
     for name, path in made.files("cloud-config.yaml"):
@@ -91,3 +101,5 @@ def cases(made):
         yield name, lambda path=path: compared(path, None)
     for name, path in made.files("cloud-config.yaml*", "user-data.mime*"):
         yield name, lambda path=path: compared(path, "ours")
+    for name, path in made.files("nodeconfig.mime*"):
+        yield name, lambda path=path: for_node_agent(path)

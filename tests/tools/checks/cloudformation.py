@@ -1,4 +1,4 @@
-"""CloudFormation: cfn-lint finds nothing, and the YAML and JSON forms say the same."""
+"""CloudFormation: cfn-lint finds nothing, both forms say the same, and every user-data in it does what `inspect` says."""
 
 import json
 import pathlib
@@ -63,28 +63,30 @@ def user_data(value):
     return user_data(argument)
 
 
-def templates(made):
-    """(name, path, user-data, what of it may run) of each template, ours and foreign."""
-    foreign = [(name, path, None) for name, path in products.foreign("cloudformation")]
-    ours = [(name, path, "ours") for name, path in made.files("template.yaml", "template.json")]
-    for name, path, running in foreign + ours:
-        template = yaml.load(path.read_text(), Template)
-        for resource in template.get("TemplateBody", template)["Resources"].values():
-            properties = resource.get("Properties", {})
-            found = properties.get("LaunchTemplateData", properties).get("UserData")
-            if found is not None:
-                yield name, path, user_data(found), running
+def pieces(path):
+    """Each user-data of a template by the logical id of its resource."""
+    template = yaml.load(path.read_text(), Template)
+    found = {}
+    for name, resource in template.get("TemplateBody", template)["Resources"].items():
+        properties = resource.get("Properties", {})
+        data = properties.get("LaunchTemplateData", properties).get("UserData")
+        if data is not None:
+            found[name] = without_base64(user_data(data))
+    return found
 
 
-def applied(path, data, running):
-    ours = products.inspect(path)
-    for part in ours.get("parts", []):
-        ours = part
-    data = without_base64(data)
-    if data.lstrip().startswith(b"{"):
-        ignition.agrees(ours, data)
-    else:
-        cloud_init.agrees(ours, data, running=running)
+def applied(path, running):
+    """Every user-data of the template does what `inspect` says of its part."""
+    ours, found = products.inspect(path), pieces(path)
+    parts = ours.get("parts", [ours])
+    if "parts" in ours:
+        products.same([part["name"] for part in parts], list(found), "parts")
+    assert len(parts) == len(found) > 0, f"{len(parts)} parts of {len(found)} resources with user-data"
+    for part, data in zip(parts, found.values()):
+        if data.lstrip().startswith(b"{"):
+            ignition.agrees(part, data)
+        else:
+            cloud_init.agrees(part, data, running=running)
 
 
 def variants(folder):
@@ -99,8 +101,10 @@ def variants(folder):
 
 def cases(made):
     yield "cfn-lint many kinds of group", lambda: variants(made.scratch / "templates")
-    for name, path, data, running in templates(made):
-        yield f"user-data of {name}", lambda path=path, data=data, running=running: applied(path, data, running)
+    for name, path in products.foreign("cloudformation"):
+        yield f"user-data of {name}", lambda path=path: applied(path, None)
+    for name, path in made.files("template.yaml", "template.json"):
+        yield f"user-data of {name}", lambda path=path: applied(path, "ours")
     # All in one run: most of its time is the start.
     paths = [path for _, path in made.files("template.yaml", "template.json")]
     yield f"cfn-lint {len(paths)} templates of the examples", lambda: linted(*paths)
