@@ -58,11 +58,11 @@ fn mutated() -> impl Strategy<Value = (usize, String)> {
     let edit = (any::<Index>(), 0..12_usize, any::<Index>());
     (0..UNITS.len(), prop::collection::vec(edit, 0..6)).prop_map(|(unit, edits)| {
         let start = UNITS.get(unit).map_or("", |(_, text)| *text).to_owned();
-        (unit, edits.iter().fold(start, edited))
+        (unit, edits.iter().fold(start, |text, edit| edited(&text, edit)))
     })
 }
 
-fn edited(text: String, (at, removed, stretch): &Edit) -> String {
+fn edited(text: &str, (at, removed, stretch): &Edit) -> String {
     let letters: Vec<char> = text.chars().collect();
     let at = at.index(letters.len() + 1);
     let end = letters.len().min(at + removed);
@@ -94,7 +94,7 @@ fn all_inside(findings: &Findings, text: &str) -> Result<(), TestCaseError> {
     // To YAML a lone carriage return ends a line, to systemd it does not.
     let of_yaml = text.replace("\r\n", " \n").replace('\r', "\n");
     let countings = [ends(text.split('\n')), ends(of_yaml.split('\n'))];
-    for finding in findings.iter() {
+    for finding in findings {
         let related = finding.related.iter().map(|(place, _)| place);
         for Place { file, span } in finding.place.iter().chain(related) {
             prop_assert_eq!(file.split('#').next(), Some("input"));
@@ -112,7 +112,7 @@ fn written(name: &str, text: &str, form: usize, drop_in: bool) -> String {
     let content = match form {
         0 => format!(
             "content: |\n{}",
-            text.split('\n').map(|line| format!("    {line}\n")).collect::<String>()
+            text.split('\n').flat_map(|line| ["    ", line, "\n"]).collect::<String>()
         ),
         1 => format!("content: {}\n", serde_json::Value::from(text)),
         _ => format!("encoding: b64\n  content: {}\n", STANDARD.encode(text)),
