@@ -134,10 +134,12 @@ impl From<FileError> for Stop {
 /// Codes of what is wrong before there is a document to speak of.
 pub(crate) mod codes {
     bringup_diag::codes! {
-        /// The call is wrong, or what it names cannot be read: a file that is missing or no UTF-8 text, a directory where a
-        /// file is needed, two clusters of one name.
+        /// The call is wrong, or what it names cannot be read: a file that is missing or no UTF-8 text, a directory
+        /// where a file is needed, two clusters of one name. Nothing has been read further or written. Correct the
+        /// call as the hint says; `--help` of the command lists what it takes.
         WRONG = "call/wrong";
-        /// The machine would not do what was asked: a directory that cannot be written to, a full disk.
+        /// The machine would not do what was asked: a directory that cannot be written to, a full disk. What was
+        /// written before may be incomplete. Make room or give the right to write, and run the same command again.
         FAILED = "call/failed";
     }
 }

@@ -228,7 +228,10 @@ pub(crate) fn tell_size(load: &Load<'_>, rendered: &Rendered, findings: &mut Fin
         findings.push(
             Finding::error(
                 codes::OVER_BUDGET,
-                format!("the user-data has {} bytes; {} takes {}", budget.used, budget.platform, budget.limit),
+                format!(
+                    "the user-data of the carrier `{}` has {} bytes; {} takes {}",
+                    rendered.carrier, budget.used, budget.platform, budget.limit
+                ),
             )
             .at(place)
             .hint(format!(
@@ -242,8 +245,8 @@ pub(crate) fn tell_size(load: &Load<'_>, rendered: &Rendered, findings: &mut Fin
             Finding::note(
                 codes::SOME_PLATFORMS,
                 format!(
-                    "the user-data has {} bytes, more than some platforms take: {platforms}",
-                    budget.used
+                    "the user-data of the carrier `{}` has {} bytes, more than some platforms take: {platforms}",
+                    rendered.carrier, budget.used
                 ),
             )
             .at(place)

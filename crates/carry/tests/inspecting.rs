@@ -57,6 +57,25 @@ fn our_first_stage_shows_the_files_that_it_places() {
 }
 
 #[test]
+fn modules_of_cloud_init_are_steps_where_they_run() {
+    let config = "#cloud-config\nusers: [default]\npackages: [jq, [nginx, \"1.2\"]]\nbootcmd: [a]\nruncmd: [b]\nrandom_seed: {data: x}\npower_state: {mode: reboot}\n";
+    let inspection = inspect("a.yaml", config.as_bytes());
+    let value = inspection.to_json();
+    // The order of the modules in Debian's /etc/cloud/cloud.cfg.
+    let expected = json!([
+        {"stage": "init", "module": "random_seed", "run": "seeds the random number generator"},
+        {"stage": "init", "run": "a"},
+        {"stage": "init", "module": "users", "run": "makes users"},
+        {"stage": "final", "module": "packages", "run": "installs packages: jq nginx=1.2"},
+        {"stage": "final", "run": "b"},
+        {"stage": "final", "module": "power_state", "run": "runs `shutdown -r now` last"},
+    ]);
+    assert_eq!(value["steps"], expected);
+    // Commands alone stay apart for those who compare what is run.
+    assert_eq!(inspection.steps.len(), 2);
+}
+
+#[test]
 fn what_starts_like_json_and_is_none_is_told_with_the_place() {
     for (text, message, place) in [
         ("{\"ignition\":".repeat(100_000), "nested deeper than 100 levels", (1, 3061)),

@@ -211,6 +211,7 @@ fn what_is_over_the_limit_is_an_error_that_names_the_largest_file() {
         let findings: Vec<_> = rendered.findings.iter().collect();
         assert_eq!(findings.len(), 1);
         assert_eq!(findings[0].code.name, "size/over-budget");
+        assert!(findings[0].message.starts_with(&format!("the user-data of the carrier `{carrier}` has ")));
         assert!(findings[0].hint.as_ref().unwrap().contains("`/etc/noise` (30000 bytes)"), "{findings:?}");
     }
 }

@@ -109,8 +109,10 @@ pub fn effects_of(parts: &[Part]) -> Effects {
     let mut files = Vec::new();
     let mut commands = None;
     let runs = schedule(&merged.config);
+    let mut commands_before = Vec::new();
     for Run { module, stage, always } in &runs {
         let stage = if *always { Stage::EveryBoot } else { *stage };
+        commands_before.push(steps.len());
         match module.as_str() {
             "bootcmd" => steps.extend(builder.items("bootcmd", Stage::Init).unwrap_or_default()),
             "write_files" | "write_files_deferred" => {
@@ -136,7 +138,7 @@ pub fn effects_of(parts: &[Part]) -> Effects {
     files.retain(|file| !is_cloud_init_state(&file.path));
     files.sort_by(|one, other| one.path.cmp(&other.path));
     let units = units(&files, &steps);
-    let modules = acts(&merged.config, &runs);
+    let modules = acts(&merged.config, runs.iter().zip(commands_before));
     Effects { files, units, steps, modules, findings: builder.findings }
 }
 

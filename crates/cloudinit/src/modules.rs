@@ -15,6 +15,9 @@ pub struct ModuleAct {
     pub key: &'static str,
     /// What it does, in a few words.
     pub does: String,
+    /// So many of the user's commands start before it.
+    #[serde(skip)]
+    pub commands_before: usize,
 }
 
 /// Modules, the keys that they read and what they do.
@@ -47,12 +50,15 @@ const MODULES: [(&str, &str, &str); 26] = [
     ("phone_home", "phone_home", "posts to a URL"),
 ];
 
-/// What the configuration tells those that run, in their order.
-pub(crate) fn acts(config: &Datum, runs: &[Run]) -> Vec<ModuleAct> {
+/// What the configuration tells those that run, in their order; each with the number of commands that start before it.
+pub(crate) fn acts<'runs>(
+    config: &Datum,
+    runs: impl IntoIterator<Item = (&'runs Run, usize)>,
+) -> Vec<ModuleAct> {
     let asked =
         |key: &str| config.get(key).filter(|value| !matches!(value.value, Value::Null | Value::Bool(false)));
     let mut acts = Vec::new();
-    for run in runs {
+    for (run, commands_before) in runs {
         let stage = run.stage;
         for (_, key, does) in MODULES.iter().filter(|(module, ..)| *module == run.module) {
             let Some(value) = asked(key) else { continue };
@@ -66,12 +72,12 @@ pub(crate) fn acts(config: &Datum, runs: &[Run]) -> Vec<ModuleAct> {
                 }
                 _ => (*does).to_owned(),
             };
-            acts.push(ModuleAct { stage, key, does });
+            acts.push(ModuleAct { stage, key, does, commands_before });
         }
         if run.module == "power_state_change"
             && let Some(does) = config.get("power_state").and_then(shutdown)
         {
-            acts.push(ModuleAct { stage, key: "power_state", does });
+            acts.push(ModuleAct { stage, key: "power_state", does, commands_before });
         }
     }
     acts

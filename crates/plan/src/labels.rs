@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bringup_spec::{Segment, Taint, Text};
+use bringup_spec::{Fact, Segment, Taint, Text};
 use bringup_yaml::Path;
 use serde_json::Value;
 
@@ -92,6 +92,20 @@ fn value_fault(value: &Text) -> Option<String> {
     })
 }
 
+/// How a fact is written, if the value has a placeholder of a shell, of CloudFormation or of a template in it.
+fn fact_meant(value: &Text) -> Option<String> {
+    let texts = value.segments().iter().filter_map(|segment| match segment {
+        Segment::Literal(text) => Some(text.as_str()),
+        Segment::Fact { .. } => None,
+    });
+    let forms = [("${", "}"), ("$(", ")"), ("{{", "}}")];
+    let inside = texts.into_iter().find_map(|text| {
+        forms.into_iter().find_map(|(open, close)| Some(text.split_once(open)?.1.split_once(close)?.0.trim()))
+    })?;
+    let fact = Fact::parse(inside).map_or_else(|_| "zone".to_owned(), |fact| fact.to_string());
+    Some(format!("what only the node knows is written as a fact, such as `@{{{fact}}}`"))
+}
+
 /// Why kubelet would refuse to start with this label, or the API server to take it from kubelet.
 fn refusal(key: &str) -> Option<&'static str> {
     let (namespace, _) = key.split_once('/')?;
@@ -142,7 +156,9 @@ pub(crate) fn check_labels(context: &mut Context<'_>) {
                 codes::LABEL_VALUE,
                 &path,
                 format!("`{value}` is no value of a label: {fault}"),
-                "a value has at most 63 letters, digits, `-`, `_` and `.`, and may be empty",
+                fact_meant(value).unwrap_or_else(|| {
+                    "a value has at most 63 letters, digits, `-`, `_` and `.`, and may be empty".to_owned()
+                }),
             );
         }
     }

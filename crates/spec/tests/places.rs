@@ -61,7 +61,7 @@ fn all_faults_of_a_document_are_told_in_one_run() {
             "4:9-15 error document/wrong-value: `Demo_1` is no name: lower-case letters, digits and `-`, at most 63 => write `demo-1`",
             "9:13-16 error document/wrong-value: `eks` is no way to join => write one of `eks-token`, `bootstrap-token`, `kubeconfig`, `kubeadm`",
             "13:15-18 error document/wrong-type: a mapping is expected here => write lines of `key: value`",
-            "14:16-20 error document/wrong-type: a whole number is expected here => write a number from 0 to 4294967295",
+            "14:16-20 error document/wrong-type: a whole number or a mapping is expected here => write a number such as 110, or `{prefixDelegation: true}` or `{}` to have it worked out from the instance type",
             "16:17-22 error document/wrong-value: `etc/x` is no path on the node => write `/etc/x`",
             "17:17-20 error document/wrong-value: `644` does not look like an octal mode => write \"0644\"",
             "19:11-17 error document/unknown-key: unknown key `colour` in a file => known keys are `path`, `content`, `encoding`, `src`, `urls`, `sha256`, `secret`, `mode`, `owner`",

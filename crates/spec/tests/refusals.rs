@@ -33,6 +33,22 @@ fn only(text: &str) -> (u32, u32, String, String) {
 }
 
 #[test]
+fn a_number_of_pods_that_is_worked_out_has_a_mapping() {
+    for word in ["auto", "\"auto\"", "many", "[prefixDelegation]"] {
+        let (line, column, message, hint) = only(&format!("{HEAD}      maxPods: {word}\n"));
+        assert_eq!((line, column), (13, 16), "{word}");
+        assert_eq!(message, "a whole number or a mapping is expected here", "{word}");
+        assert_eq!(
+            hint,
+            "write a number such as 110, or `{prefixDelegation: true}` or `{}` to have it worked out from the instance type",
+            "{word}"
+        );
+    }
+    let (.., hint) = only(&format!("{HEAD}      maxPods: \"110\"\n"));
+    assert_eq!(hint, "write 110 without quotes");
+}
+
+#[test]
 fn what_is_no_yaml_is_told_in_words_that_help() {
     let cases = [
         ("a: @{zone}\n", 1, 4, "a value cannot begin with `@` unless it is in quotes", "write \"@{zone}\""),

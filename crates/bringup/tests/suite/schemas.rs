@@ -155,6 +155,13 @@ fn what_is_printed_fits_the_printed_schemas() {
 }
 
 #[test]
+fn what_init_prints_fits_its_schema() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    fits("init", folder.path(), &["init", "--output", "json"]);
+    fits("failure", folder.path(), &["init", "--output", "json"]);
+}
+
+#[test]
 fn a_failure_fits_its_schema() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     for command in ["build", "publish", "inspect", "explain"] {

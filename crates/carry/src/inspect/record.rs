@@ -1,7 +1,7 @@
 //! What an inspection lists, in the shape that the contracts fix.
 
 use bringup_cloudinit::{Layer, ModuleAct};
-use bringup_diag::{Findings, to_json};
+use bringup_diag::{Findings, masked_line, to_json};
 use bringup_plan::{Plan, sha256_hex};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -156,9 +156,23 @@ impl Inspection {
             "layers": self.layers,
             "files": self.files,
             "units": self.units,
-            "steps": self.steps,
+            "steps": self.steps_and_modules(),
             "findings": to_json(&self.findings),
         })
+    }
+
+    /// Commands and what other modules do, in the order in which they run; modules have their key beside them.
+    fn steps_and_modules(&self) -> Vec<serde_json::Value> {
+        let mut modules = self.modules.iter().peekable();
+        let mut listed = Vec::new();
+        for (index, step) in self.steps.iter().map(Some).chain([None]).enumerate() {
+            while let Some(act) = modules.next_if(|act| step.is_none() || act.commands_before <= index) {
+                let run = masked_line(&act.does);
+                listed.push(serde_json::json!({"stage": act.stage, "module": act.key, "run": run}));
+            }
+            listed.extend(step.map(|step| serde_json::json!(step)));
+        }
+        listed
     }
 
     /// All findings, those of the parts included, in order.

@@ -39,6 +39,19 @@ fn labels_and_taints_follow_kubernetes() {
     );
     assert_eq!(found("labels: {\"a b\": x}"), ["label/name"]);
     assert_eq!(found("labels: {a: \"x y\"}"), ["label/value"]);
+    for (value, written) in [
+        ("${zone}", "@{zone}"),
+        ("$(zone)", "@{zone}"),
+        ("{{ zone }}", "@{zone}"),
+        ("${instanceId}-x", "@{instanceId}"),
+        ("$(curl -s http://x)", "@{zone}"),
+        ("${AZ}", "@{zone}"),
+    ] {
+        let finding = only(&eks("1.33", &format!("labels: {{a: \"{value}\"}}")), "label/value");
+        let hint = finding.hint.unwrap_or_default();
+        assert!(hint.starts_with("what only the node knows is written as a fact"), "{value}: {hint}");
+        assert!(hint.contains(&format!("`{written}`")), "{value}: {hint}");
+    }
     assert_eq!(
         found("taints: [{key: a, effect: NoSchedule}, {key: a, value: b, effect: NoSchedule}]"),
         ["taint/duplicate"]

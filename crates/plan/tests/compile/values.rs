@@ -153,6 +153,10 @@ fn names_at_aws_have_their_forms() {
             "write one such as `subnet-0",
         ),
         (
+            format!("{join}\naws: {{region: eu-central-1, subnets: [subnet_0]}}"),
+            "write one such as `subnet-0",
+        ),
+        (
             format!("{join}\naws: {{region: eu-central-1, subnets: [subnet-01234567, subnet-01234567]}}"),
             "keep one",
         ),

@@ -85,6 +85,20 @@ impl Decode for MaxPods {
                 "write 1 or more",
             );
         }
+        // Another tool's word for it, such as `auto`; a number in quotes is told as everywhere.
+        let is_word = match node.scalar().map(bringup_yaml::Scalar::core) {
+            Some(Resolved::String(text)) => text.parse::<u32>().is_err(),
+            Some(_) => false,
+            None => true,
+        };
+        if is_word {
+            return reader.fault(
+                crate::codes::WRONG_TYPE,
+                node.span,
+                "a whole number or a mapping is expected here",
+                "write a number such as 110, or `{prefixDelegation: true}` or `{}` to have it worked out from the instance type",
+            );
+        }
         u32::decode(node, reader).map(Self::Fixed)
     }
 

@@ -105,6 +105,9 @@ impl AbsolutePath {
                 "write at most 255 bytes between slashes, and 4095 in all",
             ));
         }
+        if let Some(hint) = Self::home(text) {
+            return Err(Fault::new(format!("{} is no path on the node", quoted(text)), hint));
+        }
         let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
         let suggestion = format!("/{}", parts.join("/"));
         let hint = if Self::is_plain(&suggestion) && suggestion.len() <= 60 {
@@ -113,6 +116,20 @@ impl AbsolutePath {
             "write an absolute path without `..`, such as `/etc/example.conf`".to_owned()
         };
         Err(Fault::new(format!("{} is no path on the node", quoted(text)), hint))
+    }
+
+    /// What to write instead of a `~`, which only a shell turns into a directory.
+    fn home(text: &str) -> Option<String> {
+        let rest = text.strip_prefix('~')?;
+        let (user, below) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let homes = match user {
+            "" => vec![format!("/root{below}"), format!("/home/USER{below}")],
+            "root" => vec![format!("/root{below}")],
+            _ => vec![format!("/home/{user}{below}")],
+        };
+        let short = homes.iter().all(|home| Self::is_plain(home) && home.len() <= 60);
+        let homes: Vec<String> = homes.iter().map(|home| format!("`{home}`")).collect();
+        short.then(|| format!("write the home directory out, such as {}", homes.join(" or ")))
     }
 
     fn is_plain(text: &str) -> bool {
@@ -209,6 +226,20 @@ mod tests {
     fn paths_hear_what_they_could_be() {
         assert_eq!(AbsolutePath::parse("/etc/x/").unwrap_err().hint, "write `/etc/x`");
         assert_eq!(AbsolutePath::parse("etc//./x").unwrap_err().hint, "write `/etc/x`");
+        let home = "write the home directory out, such as `/root/a` or `/home/USER/a`";
+        assert_eq!(AbsolutePath::parse("~/a").unwrap_err().hint, home);
+        assert_eq!(
+            AbsolutePath::parse("~").unwrap_err().hint,
+            "write the home directory out, such as `/root` or `/home/USER`"
+        );
+        assert_eq!(
+            AbsolutePath::parse("~core/.bashrc").unwrap_err().hint,
+            "write the home directory out, such as `/home/core/.bashrc`"
+        );
+        assert_eq!(
+            AbsolutePath::parse("~/../a").unwrap_err().hint,
+            "write an absolute path without `..`, such as `/etc/example.conf`"
+        );
         for wrong in ["/", "", "/etc/../x", "/a\nb"] {
             assert!(AbsolutePath::parse(wrong).unwrap_err().hint.contains("without `..`"), "{wrong:?}");
         }
