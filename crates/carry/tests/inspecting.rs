@@ -57,22 +57,18 @@ fn our_first_stage_shows_the_files_that_it_places() {
 }
 
 #[test]
-fn modules_of_cloud_init_are_steps_where_they_run() {
+fn modules_of_cloud_init_are_told_with_their_place_among_the_commands() {
     let config = "#cloud-config\nusers: [default]\npackages: [jq, [nginx, \"1.2\"]]\nbootcmd: [a]\nruncmd: [b]\nrandom_seed: {data: x}\npower_state: {mode: reboot}\n";
-    let inspection = inspect("a.yaml", config.as_bytes());
-    let value = inspection.to_json();
+    let value = inspect("a.yaml", config.as_bytes()).to_json();
     // The order of the modules in Debian's /etc/cloud/cloud.cfg.
     let expected = json!([
-        {"stage": "init", "module": "random_seed", "run": "seeds the random number generator"},
-        {"stage": "init", "run": "a"},
-        {"stage": "init", "module": "users", "run": "makes users"},
-        {"stage": "final", "module": "packages", "run": "installs packages: jq nginx=1.2"},
-        {"stage": "final", "run": "b"},
-        {"stage": "final", "module": "power_state", "run": "runs `shutdown -r now` last"},
+        {"stage": "init", "module": "random_seed", "does": "seeds the random number generator", "afterSteps": 0},
+        {"stage": "init", "module": "users", "does": "makes users", "afterSteps": 1},
+        {"stage": "final", "module": "packages", "does": "installs packages: jq nginx=1.2", "afterSteps": 1},
+        {"stage": "final", "module": "power_state", "does": "runs `shutdown -r now` last", "afterSteps": 2},
     ]);
-    assert_eq!(value["steps"], expected);
-    // Commands alone stay apart for those who compare what is run.
-    assert_eq!(inspection.steps.len(), 2);
+    assert_eq!(value["modules"], expected);
+    assert_eq!(value["steps"], json!([{"stage": "init", "run": "a"}, {"stage": "final", "run": "b"}]));
 }
 
 #[test]

@@ -12,11 +12,12 @@ pub struct ModuleAct {
     /// When.
     pub stage: Stage,
     /// The key of the configuration.
+    #[serde(rename = "module")]
     pub key: &'static str,
     /// What it does, in a few words.
     pub does: String,
     /// So many of the user's commands start before it.
-    #[serde(skip)]
+    #[serde(rename = "afterSteps")]
     pub commands_before: usize,
 }
 

@@ -38,8 +38,8 @@ def agrees(ours, data, templated=False, running=None):
 
 
 def settled(ours, theirs):
-    """Our commands, each expression that only the node can evaluate replaced if the rest fits what cloud-init ran."""
-    steps = [{"stage": step["stage"], "run": step["run"]} for step in ours if "module" not in step]
+    """Our steps, each expression that only the node can evaluate replaced if the rest fits what cloud-init ran."""
+    steps = [{"stage": step["stage"], "run": step["run"]} for step in ours]
     for step, real_step in zip(steps, theirs):
         pattern = ".*".join(re.escape(text) for text in EXPRESSION.split(step["run"]))
         if EXPRESSION.search(step["run"]) and re.fullmatch(pattern, real_step["run"], re.DOTALL):

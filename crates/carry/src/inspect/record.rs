@@ -152,27 +152,19 @@ impl Inspection {
     }
 
     fn flat(&self) -> serde_json::Value {
-        serde_json::json!({
+        let masked = |act: &ModuleAct| ModuleAct { does: masked_line(&act.does), ..act.clone() };
+        let mut value = serde_json::json!({
             "layers": self.layers,
             "files": self.files,
             "units": self.units,
-            "steps": self.steps_and_modules(),
+            "steps": self.steps,
             "findings": to_json(&self.findings),
-        })
-    }
-
-    /// Commands and what other modules do, in the order in which they run; modules have their key beside them.
-    fn steps_and_modules(&self) -> Vec<serde_json::Value> {
-        let mut modules = self.modules.iter().peekable();
-        let mut listed = Vec::new();
-        for (index, step) in self.steps.iter().map(Some).chain([None]).enumerate() {
-            while let Some(act) = modules.next_if(|act| step.is_none() || act.commands_before <= index) {
-                let run = masked_line(&act.does);
-                listed.push(serde_json::json!({"stage": act.stage, "module": act.key, "run": run}));
-            }
-            listed.extend(step.map(|step| serde_json::json!(step)));
+        });
+        if let Some(value) = value.as_object_mut().filter(|_| !self.modules.is_empty()) {
+            let modules: Vec<ModuleAct> = self.modules.iter().map(masked).collect();
+            value.insert("modules".to_owned(), serde_json::json!(modules));
         }
-        listed
+        value
     }
 
     /// All findings, those of the parts included, in order.
