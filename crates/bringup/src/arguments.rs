@@ -311,6 +311,9 @@ pub(crate) struct TryOut {
     /// A kubelet to run; without it, a stand-in records how it was called and answers health
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) kubelet: Option<PathBuf>,
+    /// A folder with kubelet, kube-apiserver, kube-controller-manager and kubectl: the node joins a cluster of its own
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "stand_in")]
+    pub(crate) kubernetes: Option<PathBuf>,
     /// How the stand-in misbehaves: `dies-after=N`, `never-answers`, `answers-500`, `starts-early`
     #[arg(long, value_name = "HOW", conflicts_with = "kubelet")]
     pub(crate) stand_in: Option<String>,

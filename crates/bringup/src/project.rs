@@ -186,6 +186,11 @@ impl Project {
         }
     }
 
+    /// The cluster of a group, to be changed for a trial.
+    pub(crate) fn spec_mut(&mut self, key: GroupKey) -> Option<&mut bringup_spec::ClusterSpec> {
+        self.documents.get_mut(key.document).map(|document| &mut document.cluster.spec)
+    }
+
     /// Compiles one group and renders what is wanted of it.
     pub(crate) fn built(&self, key: GroupKey, wish: Wish<'_>, base_url: Option<&str>) -> Option<Built> {
         let (document, group) = self.group(key)?;

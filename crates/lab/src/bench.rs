@@ -12,6 +12,8 @@ const PACKAGES: &[&str] =
     &["ca-certificates", "cloud-init", "dbus", "iproute2", "kmod", "systemd", "systemd-sysv", "udev"];
 /// Manuals and translations are most of the bytes and none of the behaviour.
 const LEFT_OUT: &[&str] = &["/usr/share/doc/*", "/usr/share/man/*", "/usr/share/locale/*"];
+/// What a node that joins a cluster needs beside, and what the cluster needs.
+const KUBERNETES: &[&str] = &["containerd", "containernetworking-plugins", "etcd-server", "runc"];
 const SUITE: &str = "bookworm";
 /// Goes up when what is made of the same packages changes.
 const RECIPE: u32 = 1;
@@ -25,16 +27,25 @@ pub struct Bench {
 impl Bench {
     /// The bench in this cache, made now if it is not there; `say` hears what is being done.
     pub fn prepare(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Self, LabFault> {
+        Self::with(cache, &format!("{SUITE}-{RECIPE}"), &[], say)
+    }
+
+    /// The bench for trials with a cluster: containerd, etcd and plugins for pods' networks are in it.
+    pub fn prepare_for_kubernetes(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Self, LabFault> {
+        Self::with(cache, &format!("{SUITE}-kubernetes-{RECIPE}"), KUBERNETES, say)
+    }
+
+    fn with(cache: &Path, name: &str, more: &[&str], say: &mut dyn FnMut(&str)) -> Result<Self, LabFault> {
         let folder = cache.join("lab");
         std::fs::create_dir_all(&folder).map_err(LabFault::file("make", &folder))?;
-        let root = folder.join(format!("{SUITE}-{RECIPE}"));
-        let lock_path = folder.join(format!("{SUITE}-{RECIPE}.lock"));
+        let root = folder.join(name);
+        let lock_path = folder.join(format!("{name}.lock"));
         let lock = std::fs::File::create(&lock_path).map_err(LabFault::file("make", &lock_path))?;
         rustix::fs::flock(&lock, FlockOperation::LockExclusive)
             .map_err(|errno| LabFault::file("lock", &lock_path)(errno.into()))?;
         if !root.is_dir() {
             say("making a Debian root; this takes a minute, once");
-            make(&root)?;
+            make(&root, more)?;
         }
         Ok(Self { root })
     }
@@ -45,12 +56,12 @@ impl Bench {
     }
 }
 
-fn make(root: &Path) -> Result<(), LabFault> {
+fn make(root: &Path, more: &[&str]) -> Result<(), LabFault> {
     let partial = root.with_extension("partial");
     if partial.exists() {
         std::fs::remove_dir_all(&partial).map_err(LabFault::file("remove", &partial))?;
     }
-    let include = format!("--include={}", PACKAGES.join(","));
+    let include = format!("--include={}", [PACKAGES, more].concat().join(","));
     let excluded: Vec<String> =
         LEFT_OUT.iter().map(|path| format!("--dpkgopt=path-exclude={path}")).collect();
     let target = partial.display().to_string();

@@ -9,18 +9,20 @@ use crate::LabFault;
 use crate::network::Network;
 
 /// Mounts the layers, a tree of control groups of its own, and boots. The arguments are: the root below, the run's
-/// folder, the network, and the file that takes the console. Systemd-nspawn must not be the first process of the
+/// folder, the network, and what else systemd-nspawn is told. Systemd-nspawn must not be the first process of the
 /// namespace, and wants a marker of systemd in `/run`.
 const BOOT: &str = r#"set -eu
-mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" "$2/root"
+lower=$1 folder=$2 network=$3
+shift 3
+mount -t overlay overlay -o "lowerdir=$lower,upperdir=$folder/upper,workdir=$folder/work" "$folder/root"
 mount -t proc proc /proc
-touch "$2/network"
-mount --bind "/run/netns/$3" "$2/network"
+touch "$folder/network"
+mount --bind "/run/netns/$network" "$folder/network"
 mount -t tmpfs tmpfs /run
 mkdir -p /run/systemd
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
-SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 systemd-nspawn --quiet --register=no --keep-unit --network-namespace-path="$2/network" --capability=CAP_NET_ADMIN --resolv-conf=off \
-    --boot --directory="$2/root" --console=pipe >"$2/console" 2>&1 </dev/null
+SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 systemd-nspawn --quiet --register=no --keep-unit --network-namespace-path="$folder/network" --capability=CAP_NET_ADMIN --resolv-conf=off \
+    --boot --directory="$folder/root" --console=pipe "$@" >"$folder/console" 2>&1 </dev/null
 "#;
 
 /// A container that runs.
@@ -31,8 +33,13 @@ pub(crate) struct Container {
 }
 
 impl Container {
-    /// Boots the layers in `folder` over `lower`.
-    pub(crate) fn boot(lower: &Path, folder: &Path, network: &Network) -> Result<Self, LabFault> {
+    /// Boots the layers in `folder` over `lower`; `more` are further arguments of systemd-nspawn.
+    pub(crate) fn boot(
+        lower: &Path,
+        folder: &Path,
+        network: &Network,
+        more: &[String],
+    ) -> Result<Self, LabFault> {
         for part in ["upper", "work", "root"] {
             let path = folder.join(part);
             std::fs::create_dir_all(&path).map_err(LabFault::file("make", &path))?;
@@ -45,6 +52,7 @@ impl Container {
             .args(["--propagation", "private", "sh", "-c", BOOT, "sh"])
             .args([lower, folder])
             .arg(network.name())
+            .args(more)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

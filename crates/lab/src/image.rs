@@ -1,11 +1,15 @@
 //! What the lab lays over the Debian root before a boot.
 
+use std::fmt::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::kernel::Touched;
 use crate::stand_in::{KUBELET, KUBELET_UNIT, Misbehaviour, RUNTIME_UNIT, expected, runtime};
-use crate::{Instance, LabFault, Subject, Way};
+use crate::{Instance, Kubernetes, LabFault, Subject, Way};
+
+/// The name of a machine that no cloud gives one.
+pub(crate) const HOST: &str = "node1";
 
 /// The layer over the root: what is written stays in it from boot to boot.
 #[derive(Debug)]
@@ -57,6 +61,7 @@ impl Layer {
         instance: &Instance,
         kubelet: Option<&Path>,
         misbehaviour: Misbehaviour,
+        cluster: Option<&Kubernetes>,
     ) -> Result<(), LabFault> {
         self.write("/etc/machine-id", b"", 0o444)?;
         self.write("/var/log/journal/.lab", b"", 0o644)?;
@@ -67,8 +72,11 @@ impl Layer {
             self.write("/opt/bringup/bin/bringup-node", &bytes, 0o755)?;
         }
         let version = |software: &str| subject.plan.as_ref().and_then(|plan| expected(plan, software));
-        let runtime_version = version("containerd").unwrap_or_else(|| "2.0.0".to_owned());
-        self.write("/usr/bin/containerd", runtime(&runtime_version).as_bytes(), 0o755)?;
+        if cluster.is_none() {
+            let runtime_version = version("containerd").unwrap_or_else(|| "2.0.0".to_owned());
+            self.write("/usr/bin/containerd", runtime(&runtime_version).as_bytes(), 0o755)?;
+            self.write("/usr/lib/systemd/system/containerd.service", RUNTIME_UNIT.as_bytes(), 0o644)?;
+        }
         if let Some(kubelet) = kubelet {
             let bytes = std::fs::read(kubelet).map_err(LabFault::file("read", kubelet))?;
             self.write("/usr/bin/kubelet", &bytes, 0o755)?;
@@ -78,12 +86,11 @@ impl Layer {
             self.write("/lab/kubelet.json", misbehaviour.wishes(&version).as_bytes(), 0o644)?;
         }
         self.write("/usr/lib/systemd/system/kubelet.service", KUBELET_UNIT.as_bytes(), 0o644)?;
-        self.write("/usr/lib/systemd/system/containerd.service", RUNTIME_UNIT.as_bytes(), 0o644)?;
         if misbehaviour == Misbehaviour::StartsEarly {
             let place = "/etc/systemd/system/multi-user.target.wants/kubelet.service";
             self.link(place, "/usr/lib/systemd/system/kubelet.service")?;
         }
-        self.hosts(subject)?;
+        self.hosts(subject, cluster)?;
         for (path, file) in &subject.files {
             let bytes = std::fs::read(file).map_err(LabFault::file("read", file))?;
             self.write(path, &bytes, 0o600)?;
@@ -103,7 +110,7 @@ impl Layer {
         self.write("/etc/cloud/cloud.cfg.d/99-lab.cfg", settings.as_bytes(), 0o644)?;
         if subject.way == Way::NoCloud {
             let seed = "/var/lib/cloud/seed/nocloud";
-            let about = format!("{{instance-id: {}, local-hostname: node1}}\n", instance.id);
+            let about = format!("{{instance-id: {}, local-hostname: {HOST}}}\n", instance.id);
             self.write(&format!("{seed}/user-data"), &subject.carrier, 0o600)?;
             self.write(&format!("{seed}/meta-data"), about.as_bytes(), 0o644)?;
         }
@@ -123,8 +130,8 @@ impl Layer {
         self.link("/etc/systemd/system/sysinit.target.wants/lab-kernel.service", "../lab-kernel.service")
     }
 
-    /// Hosts of served URLs are this very machine.
-    fn hosts(&self, subject: &Subject) -> Result<(), LabFault> {
+    /// Hosts of served URLs are this very machine; the API server's has an address of its own.
+    fn hosts(&self, subject: &Subject, cluster: Option<&Kubernetes>) -> Result<(), LabFault> {
         let mut hosts = String::from("127.0.0.1 localhost\n::1 localhost\n");
         for (url, _) in &subject.served {
             let host = url.split("://").nth(1).and_then(|rest| rest.split(['/', ':']).next());
@@ -133,6 +140,9 @@ impl Layer {
                 hosts.push_str(host);
                 hosts.push('\n');
             }
+        }
+        if let Some((name, address)) = cluster.and_then(Kubernetes::name) {
+            let _ = writeln!(hosts, "{address} {name}");
         }
         self.write("/etc/hosts", hosts.as_bytes(), 0o644)?;
         // Other names are asked for where nobody answers, and at once.

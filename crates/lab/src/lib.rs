@@ -13,6 +13,7 @@ mod container;
 mod fault;
 mod image;
 mod kernel;
+mod kubernetes;
 mod metadata;
 mod network;
 mod outcome;
@@ -26,6 +27,7 @@ mod watch;
 
 pub use bench::Bench;
 pub use fault::LabFault;
+pub use kubernetes::Kubernetes;
 pub use metadata::{Instance, MetadataFault};
 pub use outcome::{KubeletKind, Outcome, Verdict};
 pub use requirements::missing;

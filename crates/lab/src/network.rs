@@ -41,6 +41,11 @@ impl Network {
         Ok(network)
     }
 
+    /// Gives the machine a further address, on loopback.
+    pub(crate) fn add_address(&self, address: &str) -> Result<(), LabFault> {
+        run("ip", &["-n", &self.name, "address", "add", address, "dev", "lo"]).map(drop)
+    }
+
     /// Takes the calling thread into the network of this name, for good.
     pub(crate) fn enter_by_name(name: &str) -> Result<(), LabFault> {
         let path = Path::new("/run/netns").join(name);

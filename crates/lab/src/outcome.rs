@@ -27,7 +27,7 @@ pub enum Verdict {
 /// What a trial came to.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
-    /// Whether kubelet was active and healthy for ten seconds.
+    /// Whether kubelet was active and healthy for ten seconds; with a cluster, whether its node is registered and ready.
     pub came_up: bool,
     /// Whether what was seen agrees with what the plan says: kubelet never before the gate, and once a boot.
     pub agrees: bool,
@@ -41,6 +41,9 @@ pub struct Outcome {
     pub metadata_requests: Vec<usize>,
     /// What went against the plan.
     pub disagreements: Vec<String>,
+    /// The machine's node as the API server has it, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<serde_json::Value>,
     /// Everything that happened, in order.
     pub events: Vec<Event>,
     /// How it ended.

@@ -6,15 +6,18 @@ use std::time::{Duration, Instant};
 
 use bringup_plan::{Action, Plan};
 use bringup_progress::Event;
+use bringup_spec::NodeNamePolicy;
 
 use crate::container::Container;
-use crate::image::Layer;
+use crate::fault::run;
+use crate::image::{HOST, Layer};
+use crate::kubernetes::{ControlPlane, boot_id, is_ready};
 use crate::metadata::{Instance, Metadata, MetadataFault};
 use crate::network::Network;
 use crate::outcome::{KubeletKind, Outcome, Verdict, disagreements};
 use crate::server::{Site, serve};
 use crate::watch::Watch;
-use crate::{Bench, LabFault, Misbehaviour, Subject, Way};
+use crate::{Bench, Kubernetes, LabFault, Misbehaviour, Subject, Way};
 
 /// How long an entry of the journal is waited for before anything else is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -26,6 +29,8 @@ pub struct Wishes {
     pub instance: Instance,
     /// A kubelet to run, instead of the stand-in.
     pub kubelet: Option<PathBuf>,
+    /// A cluster to join.
+    pub kubernetes: Option<Arc<Kubernetes>>,
     /// How the stand-in misbehaves.
     pub misbehaviour: Misbehaviour,
     /// How the metadata service fails.
@@ -43,6 +48,7 @@ impl Default for Wishes {
         Self {
             instance: Instance::default(),
             kubelet: None,
+            kubernetes: None,
             misbehaviour: Misbehaviour::None,
             metadata_fault: None,
             reboots: 0,
@@ -63,6 +69,7 @@ pub struct Trial {
     metadata_requests: Vec<usize>,
     boots: usize,
     cursor: Option<String>,
+    node: Option<serde_json::Value>,
 }
 
 impl Trial {
@@ -81,14 +88,24 @@ impl Trial {
             metadata_requests: Vec::new(),
             boots: 0,
             cursor: None,
+            node: None,
         };
         let layer = trial.layer();
+        let cluster = trial.wishes.kubernetes.as_deref();
+        let kubelet =
+            trial.wishes.kubelet.clone().or_else(|| cluster.map(|cluster| cluster.program("kubelet")));
         layer.prepare(
             &trial.subject,
             &trial.wishes.instance,
-            trial.wishes.kubelet.as_deref(),
+            kubelet.as_deref(),
             trial.wishes.misbehaviour,
+            cluster,
         )?;
+        if let Some(cluster) = cluster {
+            for (path, content) in cluster.files(&trial.node_name())? {
+                layer.write(path, &content, 0o600)?;
+            }
+        }
         Ok(trial)
     }
 
@@ -145,7 +162,13 @@ impl Trial {
         // The machine may be another one now, or have another plan.
         self.layer().kernel(&self.subject, &self.wishes.instance)?;
         let journal = self.path("/var/log/journal");
-        let mut container = Container::boot(&self.lower, self.folder.path(), &network)?;
+        let cluster = self.wishes.kubernetes.clone();
+        let plane = cluster
+            .as_deref()
+            .map(|cluster| ControlPlane::start(cluster, &self.lower, &network))
+            .transpose()?;
+        let more = if cluster.is_some() { self.real_node()? } else { Vec::new() };
+        let mut container = Container::boot(&self.lower, self.folder.path(), &network, &more)?;
         let mut watch = Watch::new(journal, self.cursor.clone());
         let deadline = Instant::now() + self.wishes.patience;
         let mut cut = self.wishes.power_cut.clone();
@@ -184,6 +207,10 @@ impl Trial {
         if cut.is_none() {
             self.wishes.power_cut = None;
         }
+        let verdict = match &plane {
+            Some(plane) => self.registered(plane, verdict, deadline)?,
+            None => verdict,
+        };
         container.cut();
         self.cursor = watch.cursor().map(str::to_owned);
         let seen =
@@ -197,7 +224,46 @@ impl Trial {
         let boot = self.boots.to_string();
         let own: Vec<&Event> =
             self.events.iter().filter(|event| event.boot == boot && event.actor == "agent").collect();
-        ended(&own, self.subject.plan.as_ref())
+        let ended = ended(&own, self.subject.plan.as_ref());
+        // Where there is a cluster, the agent gets to the end of its plan.
+        let arrived = own.last().is_some_and(|event| event.event == "arrived" || event.event == "gave-up");
+        ended.filter(|_| self.wishes.kubernetes.is_none() || arrived)
+    }
+
+    /// What the machine's node comes to, once the agent is done.
+    fn registered(
+        &mut self,
+        plane: &ControlPlane<'_>,
+        verdict: Verdict,
+        deadline: Instant,
+    ) -> Result<Verdict, LabFault> {
+        let before = self.node.as_ref().and_then(boot_id);
+        let deadline = if verdict == Verdict::CameUp { deadline } else { Instant::now() };
+        self.node = plane.node(before, deadline)?;
+        let ready = self.node.as_ref().is_some_and(is_ready);
+        Ok(if verdict == Verdict::CameUp && !ready { Verdict::NotYet } else { verdict })
+    }
+
+    /// What a real kubelet and a real runtime need of a container.
+    fn real_node(&self) -> Result<Vec<String>, LabFault> {
+        let images = self.folder.path().join("containerd");
+        std::fs::create_dir_all(&images).map_err(LabFault::file("make", &images))?;
+        Ok(vec![
+            "--capability=all".to_owned(),
+            "--bind=/dev/kmsg".to_owned(),
+            // Layers of images cannot lie over layers of ours.
+            format!("--bind={}:/var/lib/containerd", images.display()),
+        ])
+    }
+
+    /// The name that the machine's node will have.
+    fn node_name(&self) -> String {
+        let policy = self.subject.plan.as_ref().map(|plan| plan.node_name);
+        match (policy, self.subject.way) {
+            (Some(NodeNamePolicy::InstanceId), _) => self.wishes.instance.id.clone(),
+            (_, Way::Ec2) => self.wishes.instance.hostname(),
+            (_, Way::NoCloud) => HOST.to_owned(),
+        }
     }
 
     /// What it came to so far.
@@ -207,21 +273,33 @@ impl Trial {
             Some(other) => format!("Debian 12, standing in for {other}"),
             None => "Debian 12".to_owned(),
         };
-        let mut stand_ins = vec!["containerd".to_owned(), "kernel settings and modules".to_owned()];
-        if self.wishes.kubelet.is_none() {
+        let real = self.wishes.kubernetes.is_some();
+        let mut stand_ins = vec!["kernel settings and modules".to_owned()];
+        if !real {
+            stand_ins.insert(0, "containerd".to_owned());
+        }
+        let real = real || self.wishes.kubelet.is_some();
+        if !real {
             stand_ins.insert(0, "kubelet".to_owned());
         }
         Outcome {
             came_up: verdict == Verdict::CameUp,
             agrees: disagreements.is_empty(),
             os,
-            kubelet: if self.wishes.kubelet.is_some() { KubeletKind::Real } else { KubeletKind::StandIn },
+            kubelet: if real { KubeletKind::Real } else { KubeletKind::StandIn },
             stand_ins,
             metadata_requests: self.metadata_requests.clone(),
             disagreements,
+            node: self.node.clone(),
             events: self.events.clone(),
             verdict,
         }
+    }
+
+    /// What a unit wrote to the journal, in all boots.
+    pub fn log(&self, unit: &str) -> Result<String, LabFault> {
+        let journal = format!("--directory={}", self.path("/var/log/journal").display());
+        run("journalctl", &[&journal, "--unit", unit, "--output=short-precise", "--no-pager", "--quiet"])
     }
 
     /// What the console showed in the last boot.

@@ -2,20 +2,21 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bringup_carry::carriers_of;
 use bringup_lab::timeline::{line, svg};
 use bringup_lab::{
-    Bench, Instance, LabFault, MetadataFault, Misbehaviour, Outcome, Subject, Trial, Verdict as Came, Way,
-    Wishes,
+    Bench, Instance, KubeletKind, Kubernetes, LabFault, MetadataFault, Misbehaviour, Outcome, Subject, Trial,
+    Verdict as Came, Way, Wishes,
 };
 use bringup_plan::Plan;
-use bringup_spec::{AgentSource, Carrier, OsFamily, Platform};
+use bringup_spec::{AgentSource, Carrier, Certificate, JoinMethod, OsFamily, Platform, SecretSource};
 
 use crate::arguments::{Form, TryOut};
 use crate::outcome::{Stop, Verdict};
-use crate::project::{Project, Wish, is_document};
+use crate::project::{GroupKey, Project, Wish, is_document};
 use crate::terminal::Paint;
 use crate::{Terminal, files};
 
@@ -23,13 +24,14 @@ use crate::{Terminal, files};
 const FAULTS: &str = "write `down=10s`, `401`, `403`, `404`, `429`, `500`, `slow=2s` or `garbage`";
 
 pub(crate) fn execute(arguments: &TryOut, terminal: &mut Terminal) -> Result<Verdict, Stop> {
-    let subject = subject(arguments, terminal)?;
-    let wishes = wishes(arguments)?;
+    let mut wishes = wishes(arguments)?;
+    let subject = subject(arguments, &mut wishes, terminal)?;
     if let Some(fault) = bringup_lab::missing() {
         return Err(Stop::failed(fault.to_string()));
     }
     let quiet = arguments.output == Form::Json;
-    let bench = Bench::prepare(&cache(), &mut |what| {
+    let make = if wishes.kubernetes.is_some() { Bench::prepare_for_kubernetes } else { Bench::prepare };
+    let bench = make(&cache(), &mut |what| {
         if !quiet {
             terminal.say(what);
         }
@@ -48,6 +50,10 @@ pub(crate) fn execute(arguments: &TryOut, terminal: &mut Terminal) -> Result<Ver
     let outcome = outcome.map_err(|fault| of_lab(&fault))?;
     if let Some(directory) = &arguments.directory {
         write(directory, &outcome)?;
+        if outcome.kubelet == KubeletKind::Real {
+            let log = trial.log("kubelet.service").map_err(|fault| of_lab(&fault))?;
+            files::replace(&directory.join("kubelet.log"), log.as_bytes(), files::Readers::All)?;
+        }
     }
     match arguments.output {
         Form::Json => terminal.json(&serde_json::to_value(&outcome).unwrap_or_default())?,
@@ -72,11 +78,16 @@ fn cache() -> PathBuf {
 }
 
 /// What is tried: a group of a document, or a carrier as it is.
-fn subject(arguments: &TryOut, terminal: &mut Terminal) -> Result<Subject, Stop> {
+fn subject(arguments: &TryOut, wishes: &mut Wishes, terminal: &mut Terminal) -> Result<Subject, Stop> {
     let bytes = files::input(&arguments.input)?;
     let served = pairs(&arguments.serve, "--serve", "URL=FILE")?;
     let own_files = pairs(&arguments.file, "--file", "PATH=FILE")?;
     if !std::str::from_utf8(&bytes).is_ok_and(is_document) {
+        if arguments.kubernetes.is_some() {
+            return Err(Stop::input(
+                "`--kubernetes` takes a document: a carrier cannot be told of the lab's cluster",
+            ));
+        }
         return Ok(Subject {
             carrier: bytes,
             way: Way::NoCloud,
@@ -102,6 +113,10 @@ fn subject(arguments: &TryOut, terminal: &mut Terminal) -> Result<Subject, Stop>
     if fetched.is_some() && !reachable {
         terminal.say("the agent is taken to be in the image: `--serve URL=FILE` lets it be fetched");
         project.have_agent_in_image(key);
+    }
+    if let Some(programs) = &arguments.kubernetes {
+        wishes.kubernetes = Some(Arc::new(cluster(programs, &mut project, key)?));
+        terminal.say("the cluster is the lab's own: so are the authority and what the node joins with");
     }
     let (_, group) = project.group(key).ok_or_else(|| Stop::input("there is no such node group"))?;
     let carrier = match carriers_of(group).as_slice() {
@@ -135,6 +150,27 @@ fn subject(arguments: &TryOut, terminal: &mut Terminal) -> Result<Subject, Stop>
         served,
         files: own_files,
     })
+}
+
+/// A cluster at the document's endpoint, which the document is told to trust and to join.
+fn cluster(programs: &Path, project: &mut Project, key: GroupKey) -> Result<Kubernetes, Stop> {
+    let missing = || Stop::input("there is no such node group");
+    let spec = project.spec_mut(key).ok_or_else(missing)?;
+    let secret = |path: &str| Some(SecretSource::File(path.to_owned()));
+    match spec.join.method {
+        JoinMethod::BootstrapToken => spec.join.token = secret(Kubernetes::TOKEN),
+        JoinMethod::Kubeconfig => spec.join.kubeconfig = secret(Kubernetes::KUBECONFIG),
+        method @ (JoinMethod::EksToken | JoinMethod::Kubeadm) => {
+            return Err(Stop::input(format!("the lab's cluster cannot be joined by `{method}`"))
+                .with_hint("try it with `method: bootstrap-token` or `kubeconfig`"));
+        }
+    }
+    let endpoint = spec.api.as_ref().map(|api| api.endpoint.as_str());
+    let cluster = Kubernetes::prepare(programs, endpoint).map_err(|fault| of_lab(&fault))?;
+    if let Some(api) = &mut spec.api {
+        api.certificate_authority = Certificate::parse(cluster.authority()).ok();
+    }
+    Ok(cluster)
 }
 
 /// The agent that lies beside this program.
@@ -171,6 +207,7 @@ fn wishes(arguments: &TryOut) -> Result<Wishes, Stop> {
     Ok(Wishes {
         instance,
         kubelet: arguments.kubelet.clone(),
+        kubernetes: None,
         misbehaviour,
         metadata_fault,
         reboots: arguments.reboot,
@@ -223,6 +260,10 @@ fn write(directory: &Path, outcome: &Outcome) -> Result<(), Stop> {
     for (name, content) in [("timeline.json", &json), ("timeline.svg", &picture), ("timeline.html", &page)] {
         files::replace(&directory.join(name), content.as_bytes(), files::Readers::All)?;
     }
+    if let Some(node) = &outcome.node {
+        let json = serde_json::to_string_pretty(node).unwrap_or_default() + "\n";
+        files::replace(&directory.join("node.json"), json.as_bytes(), files::Readers::All)?;
+    }
     Ok(())
 }
 
@@ -242,5 +283,9 @@ fn summary(outcome: &Outcome, paint: Paint) -> String {
         let _ = write!(text, "; stand-ins for {}", outcome.stand_ins.join(", "));
     }
     text.push('\n');
+    if let Some(node) = &outcome.node {
+        let name = node.pointer("/metadata/name").and_then(serde_json::Value::as_str).unwrap_or_default();
+        let _ = writeln!(text, "the API server knows it as `{name}`");
+    }
     text
 }

@@ -1,0 +1,171 @@
+//! A cluster for the machine to join, with Kubernetes' own programs.
+
+mod authority;
+mod control_plane;
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use crate::LabFault;
+use crate::requirements::is_there;
+use authority::Authority;
+pub(crate) use control_plane::{ControlPlane, boot_id, is_ready};
+
+/// What the folder of programs holds.
+const PROGRAMS: [&str; 4] = ["kubelet", "kube-apiserver", "kube-controller-manager", "kubectl"];
+/// Where the API server listens if its endpoint is a name.
+const ADDRESS: &str = "10.77.0.2";
+/// The endpoint, if the document has none.
+const ENDPOINT: &str = "https://10.77.0.2:6443";
+
+/// A cluster for the machine to join: etcd, the API server and a few controllers run in the machine's own network. It
+/// keeps what it knows from boot to boot.
+#[derive(Debug)]
+pub struct Kubernetes {
+    programs: PathBuf,
+    folder: tempfile::TempDir,
+    authority: Authority,
+    host: String,
+    port: u16,
+}
+
+impl Kubernetes {
+    /// Where the machine finds the bootstrap token that the cluster takes.
+    pub const TOKEN: &str = "/lab/bootstrap-token";
+    /// Where the machine finds a kubeconfig with a node's certificate.
+    pub const KUBECONFIG: &str = "/lab/kubeconfig";
+
+    /// With the programs in this folder, at the endpoint that a document names.
+    pub fn prepare(programs: &Path, endpoint: Option<&str>) -> Result<Self, LabFault> {
+        if !is_there("openssl") {
+            let openssl = || vec!["openssl".to_owned()];
+            return Err(LabFault::Missing { missing: openssl(), packages: openssl() });
+        }
+        for name in PROGRAMS {
+            let path = programs.join(name);
+            std::fs::metadata(&path).map_err(LabFault::file("find", &path))?;
+        }
+        let folder = tempfile::Builder::new()
+            .prefix("bringup-lab-kubernetes-")
+            .tempdir()
+            .map_err(LabFault::system("make a folder for the cluster"))?;
+        let (host, port) = place(endpoint.unwrap_or(ENDPOINT));
+        let authority = Authority::make(folder.path())?;
+        let cluster = Self { programs: programs.to_owned(), folder, authority, host, port };
+        let address = cluster.address();
+        let names = match cluster.host.parse::<IpAddr>() {
+            Ok(_) => format!("IP:{address}"),
+            Err(_) => format!("DNS:{},IP:{address}", cluster.host),
+        };
+        cluster.authority.server("server", &names)?;
+        cluster.kubeconfig("admin", "/O=system:masters/CN=lab")?;
+        cluster.kubeconfig("controllers", "/CN=system:kube-controller-manager")?;
+        Ok(cluster)
+    }
+
+    /// The certificate of its authority, which a document must name for the machine to trust the API server.
+    pub fn authority(&self) -> &str {
+        self.authority.certificate()
+    }
+
+    /// A program of Kubernetes.
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        self.programs.join(name)
+    }
+
+    /// The host of its endpoint, if that is a name, and the address that it has.
+    pub(crate) fn name(&self) -> Option<(&str, &str)> {
+        self.host.parse::<IpAddr>().is_err().then_some((self.host.as_str(), ADDRESS))
+    }
+
+    /// What the machine with this name of a node finds: path and content.
+    pub(crate) fn files(&self, node: &str) -> Result<[(&'static str, Vec<u8>); 2], LabFault> {
+        let path = self.kubeconfig("node", &format!("/O=system:nodes/CN=system:node:{node}"))?;
+        let kubeconfig = std::fs::read(&path).map_err(LabFault::file("read", &path))?;
+        Ok([(Self::TOKEN, control_plane::TOKEN.as_bytes().to_vec()), (Self::KUBECONFIG, kubeconfig)])
+    }
+
+    /// Where the API server listens.
+    fn address(&self) -> &str {
+        self.name().map_or(self.host.as_str(), |(_, address)| address)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a kubeconfig for somebody.
+    fn kubeconfig(&self, name: &str, subject: &str) -> Result<PathBuf, LabFault> {
+        self.authority.client(name, subject)?;
+        let read = |end: &str| {
+            let path = self.path(&format!("{name}.{end}"));
+            std::fs::read_to_string(&path).map_err(LabFault::file("read", &path))
+        };
+        let server = format!("https://{}", std::net::SocketAddr::new(self.address_parsed(), self.port));
+        let config = serde_json::json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "lab",
+            "clusters": [{"name": "lab", "cluster": {
+                "server": server, "certificate-authority-data": base64(self.authority().as_bytes())}}],
+            "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "lab"}}],
+            "users": [{"name": "lab", "user": {
+                "client-certificate-data": base64(read("crt")?.as_bytes()),
+                "client-key-data": base64(read("key")?.as_bytes())}}],
+        });
+        let path = self.path(&format!("{name}.kubeconfig"));
+        std::fs::write(&path, config.to_string()).map_err(LabFault::file("write", &path))?;
+        Ok(path)
+    }
+
+    fn address_parsed(&self) -> IpAddr {
+        self.address().parse().unwrap_or(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST))
+    }
+}
+
+/// Host and port of an endpoint.
+fn place(endpoint: &str) -> (String, u16) {
+    let rest = endpoint.trim_start_matches("https://").split('/').next().unwrap_or_default();
+    if let Some((inner, port)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        return (inner.to_owned(), port.trim_start_matches(':').parse().unwrap_or(443));
+    }
+    match rest.rsplit_once(':') {
+        Some((host, port)) => (host.to_owned(), port.parse().unwrap_or(443)),
+        None => (rest.to_owned(), 443),
+    }
+}
+
+/// As kubeconfigs have it.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let number = chunk.iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte));
+        let number = number << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let index = usize::try_from(number >> (18 - 6 * place) & 63).unwrap_or_default();
+            let letter = LETTERS.get(index).copied().map_or('=', char::from);
+            text.push(if place <= chunk.len() { letter } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endpoints_are_taken_apart() {
+        let is = |endpoint, host: &str, port| assert_eq!(place(endpoint), (host.to_owned(), port));
+        is("https://api.example", "api.example", 443);
+        is("https://api.example:6443/", "api.example", 6443);
+        is("https://10.0.0.1:6443", "10.0.0.1", 6443);
+        is("https://[fd00::1]:6443", "fd00::1", 6443);
+        is("https://[fd00::1]", "fd00::1", 443);
+    }
+
+    #[test]
+    fn base64_is_that_of_rfc_4648() {
+        let all = ["", "f", "fo", "foo", "foob", "fooba", "foobar"].map(|text| base64(text.as_bytes()));
+        assert_eq!(all, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"]);
+    }
+}
