@@ -39,7 +39,7 @@ impl<'a> Known<'a> {
                 return self.cores().map(|cores| format!("{}m", reservations::cpu_millicores(cores)));
             }
             Fact::ReservedMemory => {
-                return self.max_pods().map(|pods| format!("{}Mi", reservations::memory_mib(pods)));
+                return self.pods_in_force().map(|pods| format!("{}Mi", reservations::memory_mib(pods)));
             }
         };
         let value = learned.ok_or_else(|| FactFault::Missing { fact: fact.clone() })?;
@@ -85,6 +85,15 @@ impl<'a> Known<'a> {
                 let instance_type = self.value(&Fact::InstanceType)?;
                 Ok(max_pods::max_pods(&self.plan.max_pods, &instance_type, self.cores()?))
             }
+        }
+    }
+
+    /// How many pods kubelet really lets in: it also heeds a bound for each core.
+    fn pods_in_force(&self) -> Result<u32, FactFault> {
+        let pods = self.max_pods()?;
+        match self.plan.pods_per_core {
+            Some(each) => Ok(pods.min(each.saturating_mul(self.cores()?))),
+            None => Ok(pods),
         }
     }
 

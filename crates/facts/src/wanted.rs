@@ -51,6 +51,7 @@ pub fn wanted(plan: &Plan) -> Wanted {
                     wanted.identity = true;
                     wanted.cores = true;
                 }
+                wanted.cores |= plan.pods_per_core.is_some();
             }
             Fact::Tag(tag) => {
                 wanted.tags.insert(tag.clone());

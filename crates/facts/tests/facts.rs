@@ -48,6 +48,22 @@ fn what_follows_is_worked_out() {
 }
 
 #[test]
+fn memory_is_kept_for_the_pods_that_kubelet_lets_in() {
+    let (mut plan, facts) = (plan(), facts());
+    // Of 29 pods by the interfaces, two cores of 10 each let 20 in: 20 * 11 + 255. kubelet still gets 29 as its other bound.
+    plan.pods_per_core = Some(10);
+    let known = Known::new(&plan, &facts);
+    assert_eq!(known.value(&Fact::ReservedMemory), Ok("475Mi".to_owned()));
+    assert_eq!(known.value(&Fact::MaxPods), Ok("29".to_owned()));
+    // A bound for each core that lets more in changes nothing.
+    plan.pods_per_core = Some(100);
+    assert_eq!(Known::new(&plan, &facts).value(&Fact::ReservedMemory), Ok("574Mi".to_owned()));
+    plan.max_pods = PodLimit::Fixed(20);
+    plan.facts = BTreeSet::from([Fact::ReservedMemory]);
+    assert!(wanted(&plan).cores);
+}
+
+#[test]
 fn what_is_not_known_is_an_error_where_it_is_used() {
     let mut plan = plan();
     plan.facts = BTreeSet::from([Fact::Zone, Fact::Tag("missing".to_owned())]);

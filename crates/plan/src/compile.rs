@@ -69,6 +69,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
         node_name: decisions.node_name,
         ipv6: decisions.ipv6,
         max_pods: decisions.max_pods.clone(),
+        pods_per_core: decisions.pods_per_core,
         facts: BTreeSet::new(),
         cluster_ranges: cluster_ranges(context),
         environment,
@@ -217,7 +218,8 @@ fn facts(plan: &Plan) -> BTreeSet<Fact> {
     if limited && uses(&facts, &[Fact::MaxPods, Fact::ReservedMemory]) {
         facts.extend([Fact::InstanceType, Fact::Cores]);
     }
-    if facts.contains(&Fact::ReservedCpu) {
+    let by_core = plan.pods_per_core.is_some() && facts.contains(&Fact::ReservedMemory);
+    if by_core || facts.contains(&Fact::ReservedCpu) {
         facts.insert(Fact::Cores);
     }
     if facts.contains(&Fact::NodeName) {

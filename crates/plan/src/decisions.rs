@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use bringup_kubelet::Minor;
 use bringup_spec::{
-    AgentSource, Bootstrap, Flavour, JoinMethod, MaxPods, NodeNamePolicy, OsFamily, Platform, Role,
-    RuntimeName, SoftwareSource,
+    AgentSource, Bootstrap, Flavour, JoinMethod, MaxPods, NodeGroup, NodeNamePolicy, OsFamily, Platform,
+    Role, RuntimeName, SoftwareSource,
 };
 
 use crate::context::Context;
@@ -21,6 +21,8 @@ pub(crate) struct Decisions {
     pub(crate) dns: Vec<IpAddr>,
     /// Pods really in force: what the operator gave to kubelet directly stands above the document's own field.
     pub(crate) max_pods: PodLimit,
+    /// The other bound on pods, which kubelet works out from the cores that it finds.
+    pub(crate) pods_per_core: Option<u32>,
     pub(crate) election: Option<Election>,
     /// Whether the image is one of EKS' own: it has their slices and their credential provider.
     pub(crate) eks_image: bool,
@@ -51,6 +53,7 @@ impl Decisions {
             ipv6: network::is_ipv6(&context.spec.network),
             dns: network::dns_addresses(&context.spec.network),
             max_pods: checked_pod_limit(context),
+            pods_per_core: pods_per_core(group),
             election: election(context),
             eks_image,
             runtime: group.runtime.name,
@@ -185,6 +188,13 @@ fn checked_pod_limit(context: &mut Context<'_>) -> PodLimit {
         context.warning(codes::MAX_PODS_MANY, &path, message, "write 110, or what the nodes can bear");
     }
     limit
+}
+
+/// How many pods the operator gives to each core; 0 is no bound.
+fn pods_per_core(group: &NodeGroup) -> Option<u32> {
+    let config = group.kubelet.config.get("podsPerCore").and_then(serde_json::Value::as_u64);
+    let flag = group.kubelet.flags.get("pods-per-core").and_then(|text| text.as_literal()?.parse().ok());
+    flag.or(config).filter(|pods| *pods > 0).map(|pods| u32::try_from(pods).unwrap_or(u32::MAX))
 }
 
 /// How many pods a node takes, and says where that came from.

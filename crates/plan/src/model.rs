@@ -46,6 +46,9 @@ pub struct Plan {
     pub ipv6: bool,
     /// How many pods it takes.
     pub max_pods: PodLimit,
+    /// How many pods each core takes; a node takes no more than this and [`Self::max_pods`] allow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pods_per_core: Option<u32>,
     /// The facts that the node must learn, derived ones included.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub facts: BTreeSet<Fact>,

@@ -111,6 +111,7 @@ pub(crate) fn plan(document: &Document) -> Plan {
         hooks: Vec::new(),
         node_name: NodeNamePolicy::PrivateDns,
         max_pods: PodLimit::Fixed(110),
+        pods_per_core: None,
         facts: BTreeSet::from([Fact::Zone]),
         environment: BTreeMap::new(),
         certificate_authorities: Vec::new(),

@@ -65,9 +65,11 @@ fn max_pods(limit: &PodLimit) -> Value {
 
 fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
     let minor = context.minor;
+    // Without an agent nobody works it out on the node.
+    let by_core = decisions.pods_per_core.is_some() && decisions.agent != AgentSource::None;
     let reserved_memory = match decisions.max_pods {
-        PodLimit::Fixed(pods) => json!(format!("{}Mi", reservations::memory_mib(pods))),
-        PodLimit::Interfaces { .. } => template::string(&Text::fact(Fact::ReservedMemory)),
+        PodLimit::Fixed(pods) if !by_core => json!(format!("{}Mi", reservations::memory_mib(pods))),
+        _ => template::string(&Text::fact(Fact::ReservedMemory)),
     };
     let mut config = json!({
         "apiVersion": "kubelet.config.k8s.io/v1beta1",

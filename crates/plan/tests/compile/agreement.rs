@@ -2,6 +2,7 @@
 
 use bringup_diag::Severity;
 use bringup_plan::{Action, PlacedBy, max_pods};
+use bringup_spec::Fact;
 use serde_json::json;
 
 use crate::support::{
@@ -13,6 +14,20 @@ fn health(group: &str) -> String {
         Action::StartKubelet { health } => health.clone(),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn memory_is_kept_by_the_node_where_pods_hang_on_its_cores() {
+    for kubelet in
+        ["config: {maxPods: 50, podsPerCore: 10}", "config: {maxPods: 50}, flags: {pods-per-core: \"10\"}"]
+    {
+        let plan = plan(&eks("1.33", &format!("kubelet: {{{kubelet}}}")));
+        assert_eq!(plan.pods_per_core, Some(10));
+        assert!(plan.facts.contains(&Fact::ReservedMemory) && plan.facts.contains(&Fact::Cores));
+    }
+    let none = plan(&eks("1.33", "kubelet: {config: {maxPods: 50, podsPerCore: 0}}"));
+    assert_eq!(none.pods_per_core, None);
+    assert!(!none.facts.contains(&Fact::ReservedMemory));
 }
 
 #[test]
