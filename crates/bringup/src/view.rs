@@ -263,7 +263,10 @@ pub(crate) fn summary_of(action: &Action) -> String {
         Action::PlaceUnits => "place units, reload, enable".to_owned(),
         Action::OpenGate { .. } => "open the gate: kubelet may start".to_owned(),
         Action::StartKubelet { .. } => "start kubelet and see it healthy".to_owned(),
-        Action::AwaitRegistration { .. } => "wait for the node object".to_owned(),
+        Action::AwaitRegistration { check_skew: false, .. } => "wait for the node object".to_owned(),
+        Action::AwaitRegistration { check_skew: true, .. } => {
+            "wait for the node object, hold the API server's version against kubelet's".to_owned()
+        }
         Action::Signal { kind: SignalKind::CloudFormation, .. } => "tell the stack how it ended".to_owned(),
         Action::Signal { kind: SignalKind::LifecycleAction, .. } => {
             "complete the life-cycle action".to_owned()

@@ -29,6 +29,19 @@ impl Files<'_> {
         mode: u32,
         owner: Owner,
     ) -> Result<Change, StreamFault> {
+        self.replace_from_after(path, source, mode, owner, &mut || Ok(()))
+    }
+
+    /// The same, with something that is done when the new content is on the disk and about to take the old one's place:
+    /// not if they are alike.
+    pub fn replace_from_after(
+        &self,
+        path: &Path,
+        source: &mut dyn Read,
+        mode: u32,
+        owner: Owner,
+        replacing: &mut dyn FnMut() -> Result<(), FileFault>,
+    ) -> Result<Change, StreamFault> {
         let before = self.disk().look(path).map_err(FileFault::of("look at", path))?;
         self.make_parents(path)?;
         let temporary = beside(path);
@@ -51,6 +64,7 @@ impl Files<'_> {
         }
         finish(file.as_mut(), mode, owner)
             .map_err(|fault| abandon(FileFault::of("write", &temporary)(fault).into()))?;
+        replacing().map_err(|fault| abandon(fault.into()))?;
         self.publish(&temporary, path)?;
         Ok(if before.is_some() { Change::Changed } else { Change::Made })
     }

@@ -1,5 +1,7 @@
 //! A dry run: the same course as `up` takes, with every step taken to succeed and none of them done.
 
+use std::path::Path;
+
 use bringup_facts::Facts;
 use bringup_plan::{Action, InstallSource, Plan};
 use bringup_progress::{
@@ -11,6 +13,7 @@ use crate::actions::{self, Checks, Doing, Stopped};
 use crate::knowledge::Knowledge;
 use crate::machine::Machine;
 use crate::network::Network;
+use crate::originals;
 use crate::preview::{Preview, preview};
 use crate::teller::Teller;
 
@@ -61,6 +64,8 @@ pub(crate) fn explain(question: &Question<'_>, state: State) -> Explained {
     let mut explained = Explained::default();
     let teller = Teller::silent();
     let network = Network::of_plan(plan);
+    // Facts are learned without a look at what was done.
+    let unknown = State::default();
     let learn = |order: &Order| -> Result<Success, String> {
         let Some(step) = plan.steps.get(order.index) else { return Ok(Success::default()) };
         let doing = Doing {
@@ -74,6 +79,7 @@ pub(crate) fn explain(question: &Question<'_>, state: State) -> Explained {
             checks: Checks::Passed,
             teller: &teller,
             network: &network,
+            state: &unknown,
         };
         actions::perform(&doing).map_err(|stopped| match stopped {
             Stopped::Failed(failure) => failure.why,
@@ -90,7 +96,7 @@ pub(crate) fn explain(question: &Question<'_>, state: State) -> Explained {
         let mut why = String::new();
         for effect in effects {
             match effect {
-                Effect::Record { .. } | Effect::Tell(_) => {}
+                Effect::Record { .. } | Effect::Tell(_) | Effect::Keep(_) => {}
                 Effect::Publish(status) => why.clone_from(&status.why),
                 Effect::Do(order) => {
                     let Some(step) = plan.steps.get(order.index) else { return explained };
@@ -127,7 +133,15 @@ pub(crate) fn explain(question: &Question<'_>, state: State) -> Explained {
                 }
                 Effect::Adopt(_) => next = Some(Happening::Adopted(Adopted::Succeeded(Success::default()))),
                 Effect::Retire(made) => {
-                    let does = made.iter().map(|made| format!("removes `{}`", Made::path(made))).collect();
+                    let what = |made: &Made| {
+                        let path = made.path();
+                        if originals::is_kept(machine.files(), Path::new(&path)) {
+                            format!("puts back what stood at `{path}`")
+                        } else {
+                            format!("removes `{path}`")
+                        }
+                    };
+                    let does = made.iter().map(what).collect();
                     explained.steps.push(Item {
                         step: "retire".to_owned(),
                         phase: String::new(),

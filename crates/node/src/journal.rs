@@ -35,6 +35,8 @@ pub(crate) struct Opened<'d> {
     pub(crate) journal: Journal<'d>,
     pub(crate) state: State,
     pub(crate) damage: Option<Damage>,
+    /// Whether more was lost than a power cut takes: what was done may be unknown now.
+    pub(crate) lost: bool,
 }
 
 impl<'d> Journal<'d> {
@@ -44,8 +46,13 @@ impl<'d> Journal<'d> {
         let bytes = files.read(path)?.unwrap_or_default();
         let decoded = decode(&bytes)?;
         let mut writer = decoded.writer;
+        let mut lost = false;
         if let Some(damage) = &decoded.damage {
-            if damage.lost_records > 0 {
+            // A line that has its end was written by somebody; a power cut leaves less.
+            let offset = usize::try_from(damage.offset).unwrap_or(usize::MAX);
+            let whole_lines = bytes.get(offset..).is_some_and(|rest| rest.contains(&b'\n'));
+            lost = damage.lost_records > 0 || whole_lines;
+            if lost {
                 let aside = path.with_extension("damaged");
                 files.replace(&aside, private(&bytes))?;
             }
@@ -56,7 +63,7 @@ impl<'d> Journal<'d> {
         let state = State::fold(&decoded.records);
         let pending_writer = writer.clone();
         let journal = Self { files, writer, pending: String::new(), pending_writer };
-        Ok(Opened { journal, state, damage: decoded.damage })
+        Ok(Opened { journal, state, damage: decoded.damage, lost })
     }
 
     /// Adds a record. With `sync` it is on the disk afterwards, together with all before it.

@@ -8,20 +8,45 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use bringup_disk::{FileFault, Files, Kind};
-use bringup_plan::{Action, InstallSource, Plan};
+use bringup_plan::{Action, InstallSource, Plan, Step};
+use bringup_progress::{Failure, FailureKind, Made, State};
 
-/// Programs that a plan brings as single files.
-pub(crate) fn programs(plan: &Plan) -> Vec<&Path> {
-    plan.steps
-        .iter()
-        .filter_map(|step| match &step.action {
-            Action::Install {
-                source: InstallSource::Url { path, .. } | InstallSource::Extension { path, .. },
-                ..
-            } => Some(Path::new(path)),
+/// A piece of software that a plan installs by URL or as an extension.
+#[derive(Debug)]
+pub(crate) struct Installed<'p> {
+    /// Its name in plans.
+    pub(crate) software: &'p str,
+    /// Its files: one program, or all that its archive has.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Whether it is a system extension, which has to be merged anew.
+    pub(crate) is_extension: bool,
+}
+
+/// What a plan installs, as far as it has been installed.
+pub(crate) fn installed<'p>(state: &State, plan: &'p Plan) -> Vec<Installed<'p>> {
+    let of = |step: &'p Step| {
+        let Action::Install { software, source, .. } = &step.action else { return None };
+        let (InstallSource::Url { path, .. } | InstallSource::Extension { path, .. }) = source else {
+            return None;
+        };
+        let found = state.found_by(&step.name).filter_map(|made| match made {
+            Made::File(path) => Some(PathBuf::from(path)),
             _ => None,
-        })
-        .collect()
+        });
+        // Of a single program nothing may be known yet but what the plan says.
+        let mut paths: Vec<PathBuf> = found.collect();
+        if paths.is_empty() {
+            paths.push(PathBuf::from(path));
+        }
+        let is_extension = matches!(source, InstallSource::Extension { .. });
+        Some(Installed { software, paths, is_extension })
+    };
+    plan.steps.iter().filter_map(of).collect()
+}
+
+/// All files beside which another version may be kept.
+pub(crate) fn paths(state: &State, plan: Option<&Plan>) -> Vec<PathBuf> {
+    plan.iter().flat_map(|plan| installed(state, plan)).flat_map(|installed| installed.paths).collect()
 }
 
 /// The old version beside a program.
@@ -59,6 +84,20 @@ pub(crate) fn restore(files: Files<'_>, path: &Path) -> Result<bool, FileFault> 
     }
     files.publish(&old(path), path)?;
     Ok(true)
+}
+
+/// A version that failed waits beside the one that runs.
+pub(crate) fn set_aside(path: &Path) -> Failure {
+    let failed = failed(path);
+    Failure::new(
+        FailureKind::Operator,
+        format!("the new version is set aside as `{}`, and the old one runs", failed.display()),
+        format!(
+            "mend what it says and `mv {} {}`, or give the plan another version; the agent goes on by itself",
+            failed.display(),
+            path.display()
+        ),
+    )
 }
 
 /// Whether there is a version that failed.

@@ -27,6 +27,7 @@ mod lock;
 mod machine;
 mod metadata;
 mod network;
+mod originals;
 mod packages;
 mod patience;
 mod places;

@@ -14,5 +14,7 @@ pub(crate) const STATUS: &str = "/run/bringup/status.json";
 pub(crate) const LOCK: &str = "/run/bringup/lock";
 /// Where operator's programs write.
 pub(crate) const OUTPUT: &str = "/var/lib/bringup/output";
+/// What stood where the agent wrote.
+pub(crate) const ORIGINALS: &str = "/var/lib/bringup/originals";
 /// What is being fetched, each by its digest.
 pub(crate) const FETCH: &str = "/var/lib/bringup/fetch";

@@ -16,6 +16,7 @@ use crate::journal::{Journal, JournalTrouble, Opened};
 use crate::knowledge::Knowledge;
 use crate::machine::Machine;
 use crate::network::Network;
+use crate::originals;
 use crate::results;
 use crate::teller::Teller;
 
@@ -51,7 +52,7 @@ pub(crate) fn follow(
     identity: &str,
 ) -> Result<Ended, UpFault> {
     let teller = Teller::new();
-    let Opened { journal, state, damage } = Journal::open(machine.files())?;
+    let Opened { journal, state, damage, lost } = Journal::open(machine.files())?;
     if let Some(damage) = damage {
         Teller::note(&damage.to_string());
     }
@@ -65,7 +66,7 @@ pub(crate) fn follow(
     }
     let network = Network::of_plan(plan);
     let mut run =
-        Run { machine, plan, asked, knowledge, remembered, checked, teller, journal, course, network };
+        Run { machine, plan, asked, knowledge, remembered, checked, teller, journal, lost, course, network };
     run.through()
 }
 
@@ -79,6 +80,8 @@ struct Run<'p> {
     checked: bool,
     teller: Teller,
     journal: Journal<'p>,
+    /// Whether the journal has forgotten what was done: what stands where a step writes may be ours.
+    lost: bool,
     course: Course<'p>,
     network: Network,
 }
@@ -140,6 +143,12 @@ impl Run<'_> {
                 self.teller.status(&status);
                 Led::On
             }
+            Effect::Keep(made) => {
+                for made in made.iter().filter(|_| !self.lost) {
+                    self.keep(Path::new(&made.path()))?;
+                }
+                Led::On
+            }
             Effect::Do(order) => {
                 self.journal.flush()?;
                 Led::Heard(self.perform(&order))
@@ -186,17 +195,26 @@ impl Run<'_> {
     /// A journal that cannot be written (a full disk) is waited for: going on without it would be doing things unknown
     /// to it.
     fn record(&mut self, record: &bringup_progress::Record, sync: bool) -> Result<(), UpFault> {
-        let mut wait = Duration::from_millis(500);
+        let mut wait = Wait::default();
         let mut result = self.journal.add(record, sync);
         while let Err(JournalTrouble::File(fault)) = &result
             && fault.is_for_the_operator()
         {
-            Teller::note(&format!("{fault}: waiting until it can be written"));
-            std::thread::sleep(wait);
-            wait = (wait * 2).min(Duration::from_secs(30));
+            wait.once(fault);
             result = self.journal.flush();
         }
         Ok(result?)
+    }
+
+    /// So is what stands in the way: it is not written over before it is kept.
+    fn keep(&self, path: &Path) -> Result<(), UpFault> {
+        let mut wait = Wait::default();
+        loop {
+            match originals::keep(self.machine.files(), path) {
+                Err(fault) if fault.is_for_the_operator() => wait.once(&fault),
+                result => return Ok(result?),
+            }
+        }
     }
 
     fn perform(&self, order: &Order) -> Happening {
@@ -218,6 +236,7 @@ impl Run<'_> {
             },
             teller: &self.teller,
             network: &self.network,
+            state: self.course.state(),
         };
         match actions::perform(&doing) {
             Ok(success) => Happening::Succeeded(success),
@@ -232,6 +251,21 @@ impl Run<'_> {
             Some(step) => actions::run::adopt(self.machine, step, order),
             None => Adopted::Nothing,
         }
+    }
+}
+
+/// Waits that grow, for what only the operator can mend and nothing can be recorded about.
+#[derive(Debug, Default)]
+struct Wait {
+    times: u32,
+}
+
+impl Wait {
+    fn once(&mut self, fault: &bringup_disk::FileFault) {
+        Teller::note(&format!("{fault}: waiting until it can be written"));
+        let time = Duration::from_millis(500).saturating_mul(1 << self.times.min(6));
+        std::thread::sleep(time.min(Duration::from_secs(30)));
+        self.times = self.times.saturating_add(1);
     }
 }
 

@@ -50,6 +50,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
     if !runtime.drop_ins.is_empty() {
         units.push(runtime);
     }
+    units.extend(units::rivals(context));
     paths::check_own(context, &steps, &units);
     units::operator_units(context, &decisions, &mut units);
     assertions::check(context, &steps, &programs.hooks, &units);
@@ -141,7 +142,10 @@ fn our_steps(context: &mut Context<'_>, decisions: &Decisions, programs: &operat
     steps.push(plain(
         "registered",
         Phase::Registered,
-        Action::AwaitRegistration { kubeconfig: joining.kubeconfig },
+        Action::AwaitRegistration {
+            kubeconfig: joining.kubeconfig,
+            check_skew: context.spec.kubernetes.check_skew,
+        },
     ));
     steps.extend(platform);
     steps.extend(programs.phased_hooks.iter().filter(|step| step.phase == Phase::PostInstall).cloned());

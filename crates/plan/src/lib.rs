@@ -54,3 +54,4 @@ pub use kernel::sysctl_path;
 pub use model::*;
 pub use origins::origins;
 pub use paths::file_in_the_way;
+pub use versions::{Skew, skew};

@@ -336,6 +336,9 @@ pub enum Action {
     AwaitRegistration {
         /// Credentials to ask with.
         kubeconfig: String,
+        /// Whether the versions of kubelet and the API server are held against each other then.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        check_skew: bool,
     },
     /// Tells somebody how it ended.
     Signal {

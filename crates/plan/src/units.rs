@@ -23,6 +23,10 @@ const SUFFIXES: [&str; 9] =
 /// Names that the plan keeps for itself.
 const OURS: [&str; 3] = ["bringup.service", "bringup-gate.target", "bringup-after.service"];
 
+/// Units of EKS' images of Amazon Linux 2023 that configure the node by the image's own agent and start kubelet: by
+/// `nodeadm-run.service` after the user's scripts, whether the gate is open or not.
+const NODEADM: [&str; 2] = ["nodeadm-config.service", "nodeadm-run.service"];
+
 /// What the systemd of an operating system lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Systemd {
@@ -75,6 +79,27 @@ pub(crate) fn agent_units(context: &Context<'_>, decisions: &Decisions) -> Vec<U
     let mut gate = unit("bringup-gate.target", gate());
     gate.enabled = Some(false);
     vec![service, gate, after]
+}
+
+/// Units of the image that would do our work behind our back: each gets a condition that never holds.
+///
+/// Not masked: the image has their files where a mask would stand, and would lose them. A condition is read when the job
+/// runs, so that it also holds for one that this boot has queued already, and for every later boot.
+pub(crate) fn rivals(context: &Context<'_>) -> Vec<Unit> {
+    if !context.on_aws() || context.group.os.family != OsFamily::AmazonLinux2023 {
+        return Vec::new();
+    }
+    let text = "[Unit]\nConditionPathExists=!/\n";
+    let held_back = |name: &&str| Unit {
+        name: (*name).to_owned(),
+        content: None,
+        enabled: None,
+        mask: false,
+        drop_ins: BTreeMap::from([("90-bringup.conf".to_owned(), text.to_owned())]),
+        aliases: Vec::new(),
+        placed_by: PlacedBy::Carrier,
+    };
+    NODEADM.iter().map(held_back).collect()
 }
 
 fn unit(name: &str, content: String) -> Unit {

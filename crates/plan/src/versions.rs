@@ -10,6 +10,38 @@ use crate::context::Context;
 /// The first kubelet that may be three minors older than the API server; older ones may be two.
 const LONG_SKEW: Minor = Minor(25);
 
+/// How a kubelet stands to an API server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skew {
+    /// They may work together.
+    Allowed,
+    /// Kubelet is newer.
+    Newer,
+    /// Kubelet is too many minors older.
+    TooOld {
+        /// How many there may be.
+        most: u16,
+    },
+}
+
+/// How a kubelet of this version stands to an API server of that one; nothing if one of them is no version of Kubernetes.
+///
+/// The policy: <https://kubernetes.io/releases/version-skew-policy/>.
+pub fn skew(kubelet: &str, server: &str) -> Option<Skew> {
+    Some(of_minors(own_minor(kubelet)?, own_minor(server)?))
+}
+
+fn of_minors(kubelet: Minor, server: Minor) -> Skew {
+    let most = if kubelet >= LONG_SKEW { 3 } else { 2 };
+    if kubelet > server {
+        Skew::Newer
+    } else if server.0 - kubelet.0 > most {
+        Skew::TooOld { most }
+    } else {
+        Skew::Allowed
+    }
+}
+
 /// The numbers of a version: of `v1.31.2`, of the package `1.31.2-1.1`, of `5:27.3.1-1~debian.12~bookworm`.
 ///
 /// An epoch before the colon and what follows the numbers are the packager's, not the program's.
@@ -64,23 +96,25 @@ pub(crate) fn check(context: &mut Context<'_>) {
         context.findings.push(finding);
     }
     if let Some(kubelet) = own(context, "kubelet", &software.kubelet) {
-        let skew = if kubelet >= LONG_SKEW { 3 } else { 2 };
         let path = context.at(["software", "kubelet", "version"]);
-        if kubelet > cluster {
-            context.error(
+        match of_minors(kubelet, cluster) {
+            Skew::Allowed => {}
+            Skew::Newer => context.error(
                 codes::SOFTWARE_VERSION,
                 &path,
                 format!("kubelet {kubelet} is newer than the API server, which is {cluster}"),
                 format!("write a version of {cluster}, or raise `kubernetes.version` first"),
-            );
-        } else if cluster.0 - kubelet.0 > skew {
-            let oldest = Minor(cluster.0.saturating_sub(if cluster.0 >= LONG_SKEW.0 + 3 { 3 } else { 2 }));
-            context.error(
-                codes::SOFTWARE_VERSION,
-                &path,
-                format!("kubelet {kubelet} is too old for an API server of {cluster}: at most {skew} minors may lie between"),
-                format!("write a version of {oldest} or newer"),
-            );
+            ),
+            Skew::TooOld { most } => {
+                let oldest =
+                    Minor(cluster.0.saturating_sub(if cluster.0 >= LONG_SKEW.0 + 3 { 3 } else { 2 }));
+                context.error(
+                    codes::SOFTWARE_VERSION,
+                    &path,
+                    format!("kubelet {kubelet} is too old for an API server of {cluster}: at most {most} minors may lie between"),
+                    format!("write a version of {oldest} or newer"),
+                );
+            }
         }
     }
     if context.spec.join.method == JoinMethod::Kubeadm

@@ -112,6 +112,9 @@ pub enum Effect {
         /// boot anyway.
         sync: bool,
     },
+    /// Keep what stands at these paths: a step is about to write there for the first time. The record that says so comes
+    /// next, so that nothing of ours can stand there yet.
+    Keep(BTreeSet<Made>),
     /// Do a step. What its program left (the unit with its result) must stay until the record of its outcome is on the
     /// disk: an agent that dies in between leaves it to the next one to adopt.
     Do(Order),

@@ -280,6 +280,17 @@ impl State {
         self.made.values().map(|origin| origin.what.clone()).collect()
     }
 
+    /// Whether something at this path is known to be ours.
+    pub fn knows(&self, made: &Made) -> bool {
+        self.made.contains_key(&made.path())
+    }
+
+    /// What a step found in its archive, or made without anybody knowing before.
+    pub fn found_by(&self, step: &str) -> impl Iterator<Item = &Made> {
+        let of = move |origin: &&Origin| origin.found_by.as_deref() == Some(step);
+        self.made.values().filter(of).map(|origin| &origin.what)
+    }
+
     /// What was made and is in none of these steps any more.
     pub(crate) fn orphans(&self, declared: &BTreeSet<String>, steps: &BTreeSet<&str>) -> BTreeSet<Made> {
         self.made

@@ -11,10 +11,10 @@ use bringup_systemd::{JobEnd, Systemd};
 use super::fetch::{self, Fetched};
 use super::{Doing, Stopped};
 use crate::download::{Download, digest_of};
-use crate::kept;
 use crate::packages::Tool;
 use crate::program::{self, Program};
 use crate::software::{Software, fits, software, version_in};
+use crate::{kept, originals};
 
 /// The name under which the journal keeps the version that was found.
 const KEPT: &str = "version";
@@ -52,7 +52,8 @@ pub(super) fn install(
 fn from_url(doing: &Doing<'_>, urls: &[String], sha256: &str, path: &str) -> Result<Success, Stopped> {
     let unpack = unpack_of(urls.first().map(String::as_str).unwrap_or_default());
     if unpack != Unpack::No {
-        let wanted = Fetched { urls, sha256, path, mode: "0755", owner: "root:root", unpack };
+        let wanted =
+            Fetched { urls, sha256, path, mode: "0755", owner: "root:root", unpack, is_software: true };
         return fetch::fetch(doing, &wanted);
     }
     single(doing, urls, sha256, path, "0755")
@@ -93,10 +94,14 @@ fn single(
     mode: &str,
 ) -> Result<Success, Stopped> {
     let files = doing.machine.files();
-    let wanted = Fetched { urls, sha256, path, mode, owner: "root:root", unpack: Unpack::No };
+    let wanted =
+        Fetched { urls, sha256, path, mode, owner: "root:root", unpack: Unpack::No, is_software: true };
     if digest_of(files, Path::new(path)).as_deref() != Some(sha256) {
         // It is on the disk before the old version leaves its place.
         Download::new(doing).obtain(urls, sha256)?;
+        if !doing.state.knows(&Made::File(path.to_owned())) {
+            originals::keep(files, Path::new(path))?;
+        }
         kept::keep(files, Path::new(path))?;
     }
     let mut success = fetch::fetch(doing, &wanted)?;

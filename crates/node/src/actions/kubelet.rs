@@ -1,12 +1,11 @@
 //! Starts kubelet and sees it healthy, and healthy for a while: one that dies seconds later has not started.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bringup_progress::{Failure, FailureKind, Success};
 use bringup_systemd::{Activity, Systemd, UnitState};
 
-use super::{Doing, Stopped};
+use super::{Doing, Stopped, units};
 use crate::kept;
 use crate::program::{self, Program};
 use crate::web;
@@ -26,55 +25,37 @@ pub(super) fn start(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped>
         return Ok(Success::default());
     }
     let files = doing.machine.files();
-    let programs = kept::programs(doing.plan);
-    if let Some(path) = programs.iter().find(|path| kept::has_failed(files, path)) {
-        return Err(set_aside(path).into());
+    let paths = kept::paths(doing.state, Some(doing.plan));
+    if let Some(path) = paths.iter().find(|path| kept::has_failed(files, path)) {
+        return Err(kept::set_aside(path).into());
     }
     match watch(doing, health) {
         Ok(success) => {
-            for path in programs {
+            for path in &paths {
                 kept::settle(files, path)?;
             }
             Ok(success)
         }
         Err(Stopped::Failed(failure)) => {
             let tail = log(doing);
-            Err(restored(doing, &programs, failure)?.with_tail(tail).into())
+            Err(restored(doing, failure)?.with_tail(tail).into())
         }
         Err(other) => Err(other),
     }
 }
 
-/// Puts old versions back where there are some, and starts kubelet with them.
-fn restored(doing: &Doing<'_>, programs: &[&Path], failure: Failure) -> Result<Failure, Stopped> {
-    let files = doing.machine.files();
+/// Puts old versions back where there are some, as they worked together, and starts what they belong to anew.
+fn restored(doing: &Doing<'_>, failure: Failure) -> Result<Failure, Stopped> {
     let mut back = None;
-    for path in programs {
-        if kept::restore(files, path)? {
-            back = Some(*path);
+    for installed in kept::installed(doing.state, doing.plan) {
+        if let Some(path) = units::put_back(doing, &installed)? {
+            back = Some(path);
         }
     }
     let Some(path) = back else { return Ok(failure) };
-    if path.extension().is_some_and(|end| end == "raw") {
-        super::install::merge_extensions(doing.deadline())?;
-    }
     Systemd::connect()?.restart(KUBELET)?;
-    let aside = set_aside(path);
+    let aside = kept::set_aside(&path);
     Ok(Failure { why: format!("{}; {}", failure.why, aside.why), ..aside })
-}
-
-/// A version that failed waits beside the one that runs.
-fn set_aside(path: &Path) -> Failure {
-    let failed = kept::failed(path);
-    Failure::new(
-        FailureKind::Operator,
-        format!("the new version is set aside as `{}`, and the old one runs", failed.display()),
-        format!(
-            "mend what it says and `mv {} {}`, or give the plan another version; the agent goes on by itself",
-            failed.display(),
-            path.display()
-        ),
-    )
 }
 
 fn watch(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped> {

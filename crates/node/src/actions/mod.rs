@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use bringup_disk::FileFault;
 use bringup_facts::Facts;
 use bringup_plan::{Action, Plan, Step};
-use bringup_progress::{Failure, FailureKind, Order, Success};
+use bringup_progress::{Failure, FailureKind, Order, State, Success};
 use bringup_systemd::BusFault;
 
 use crate::knowledge::Knowledge;
@@ -50,6 +50,8 @@ pub(crate) struct Doing<'a> {
     pub(crate) checks: Checks<'a>,
     pub(crate) teller: &'a Teller,
     pub(crate) network: &'a Network,
+    /// What was done so far.
+    pub(crate) state: &'a State,
 }
 
 /// How it stands with the checks before the start.
@@ -122,7 +124,11 @@ pub(crate) fn perform(doing: &Doing<'_>) -> Result<Success, Stopped> {
         Action::MakeDirectory { path, mode, owner } => files::directory(doing, path, mode, owner),
         Action::MakeLink { path, target } => files::link(doing, path, target),
         Action::Fetch { urls, sha256, path, mode, owner, unpack } => {
-            fetch::fetch(doing, &fetch::Fetched { urls, sha256, path, mode, owner, unpack: *unpack })
+            let unpack = *unpack;
+            fetch::fetch(
+                doing,
+                &fetch::Fetched { urls, sha256, path, mode, owner, unpack, is_software: false },
+            )
         }
         Action::Install { software, version, source } => {
             install::install(doing, software, version.as_deref(), source)
@@ -141,7 +147,9 @@ pub(crate) fn perform(doing: &Doing<'_>) -> Result<Success, Stopped> {
         Action::PlaceUnits => units::place(doing),
         Action::OpenGate { environment, queue_kubelet } => gate::open(doing, environment, *queue_kubelet),
         Action::StartKubelet { health } => kubelet::start(doing, health),
-        Action::AwaitRegistration { kubeconfig } => register::wait(doing, kubeconfig),
+        Action::AwaitRegistration { kubeconfig, check_skew } => {
+            register::wait(doing, kubeconfig, *check_skew)
+        }
         Action::Signal { kind, target, token } => signal::success(doing, *kind, target, token.as_ref()),
         // The driver writes `done.json` once every step is through.
         Action::Report => Ok(Success::default()),

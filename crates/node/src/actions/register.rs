@@ -1,5 +1,7 @@
 //! Waits until the node object exists.
 
+mod skew;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,7 +13,7 @@ use crate::kubeconfig::{Kubeconfig, User};
 use crate::machine::Machine;
 use crate::network::{self, Network};
 use crate::teller::Teller;
-use crate::web::{Trust, Web};
+use crate::web::{Answer, Trust, Web, WebFault};
 
 /// How long one attempt watches; then it is told what is missing, and another one begins.
 const ATTEMPT: Duration = Duration::from_secs(30);
@@ -21,15 +23,23 @@ const LOOK: Duration = Duration::from_secs(1);
 const RIGHTS: Duration = Duration::from_secs(10);
 
 /// Waits until the API server has the node, as far as kubelet's own credentials let us see it.
-pub(super) fn wait(doing: &Doing<'_>, kubeconfig: &str) -> Result<Success, Stopped> {
+///
+/// With `check_skew`, the version of kubelet is then held against the API server's own.
+pub(super) fn wait(doing: &Doing<'_>, kubeconfig: &str, check_skew: bool) -> Result<Success, Stopped> {
     if !doing.machine.is_itself() {
         return Ok(Success::default());
     }
     let name = doing.knowledge.with(|known| known.node_name())?;
     let deadline = network::deadline(doing.order.timeout_ms).min(Instant::now() + ATTEMPT);
-    let watch = Watch { machine: doing.machine, network: doing.network, kubeconfig, name: &name, deadline };
+    let Doing { machine, network, .. } = *doing;
+    let watch = Watch { machine, network, kubeconfig, name: &name, deadline, check_skew };
     if let Seen::Hidden(why) = watch.wait(LOOK, RIGHTS)? {
-        Teller::note(&format!("whether the node has registered could not be checked: {why}"));
+        let what = if check_skew {
+            "whether the node has registered, and with a version that it may have,"
+        } else {
+            "whether the node has registered"
+        };
+        Teller::note(&format!("{what} could not be checked: {why}"));
     }
     Ok(Success::default())
 }
@@ -52,6 +62,7 @@ struct Watch<'a> {
     kubeconfig: &'a str,
     name: &'a str,
     deadline: Instant,
+    check_skew: bool,
 }
 
 const SEE_KUBELET: &str = "see `journalctl --unit kubelet.service`";
@@ -99,20 +110,12 @@ impl Watch<'_> {
             }
         }
         let Some(asker) = asker else { return Ok(Seen::Hidden(String::new())) };
-        let request = Request {
-            method: Method::Get,
-            url: format!("{}/api/v1/nodes/{}", asker.server, self.name),
-            headers: asker.headers.clone(),
-            body: Vec::new(),
-        };
-        let answer = match asker.web.send(&request) {
+        let answer = match asker.ask(&format!("/api/v1/nodes/{}", self.name)) {
             Ok(answer) => answer,
-            Err(fault) => {
-                let why = format!("the API server at {} cannot be asked: {}", asker.server, fault.why);
-                return Ok(Seen::NotYet { why, fix: "see that this machine reaches the API server" });
-            }
+            Err(why) => return Ok(Seen::NotYet { why, fix: "see that this machine reaches the API server" }),
         };
         Ok(match answer.status {
+            200 if self.check_skew => skew::look(asker, &answer.body)?,
             200 => Seen::Registered,
             404 => Seen::NotYet { why: "the API server does not know it".to_owned(), fix: SEE_KUBELET },
             // Kubelet has no others: it is refused, too.
@@ -153,6 +156,18 @@ impl Asker {
         let mut headers = vec![("accept", "application/json".to_owned())];
         headers.extend(bearer.map(|token| ("authorization", format!("Bearer {token}"))));
         Ok(Ok(Self { server: config.server, web: network.web.again(trust, credential), headers }))
+    }
+
+    fn ask(&self, path: &str) -> Result<Answer, String> {
+        let request = Request {
+            method: Method::Get,
+            url: format!("{}{path}", self.server),
+            headers: self.headers.clone(),
+            body: Vec::new(),
+        };
+        let unanswered =
+            |fault: WebFault| format!("the API server at {} cannot be asked: {}", self.server, fault.why);
+        self.web.send(&request).map_err(unanswered)
     }
 }
 

@@ -1,16 +1,17 @@
-//! Removes what no plan has any more.
+//! Removes what no plan has any more, and puts back what stood there before.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bringup_disk::FileFault;
+use bringup_disk::{Change, FileFault};
 use bringup_progress::{Failure, Made, Success};
 use bringup_systemd::Systemd;
 
 use super::units::UNITS;
 use super::{of_bus, of_file};
 use crate::machine::Machine;
+use crate::originals;
 
 /// How long the stop of a unit is waited for.
 const LONGEST_STOP: Duration = Duration::from_secs(90);
@@ -37,7 +38,7 @@ pub(crate) fn remove(machine: &Machine, made: &BTreeSet<Made>) -> Result<Success
         stopped.map_err(|fault| of_bus(&fault))?;
     }
     let mut changed = BTreeSet::new();
-    let mut gone = |path: &str, result: Result<bringup_disk::Change, FileFault>| match result {
+    let mut gone = |path: &str, result: Result<Change, FileFault>| match result {
         Ok(change) => {
             if change.is_any() {
                 changed.insert(path.to_owned());
@@ -49,7 +50,15 @@ pub(crate) fn remove(machine: &Machine, made: &BTreeSet<Made>) -> Result<Success
     for thing in made {
         let path = thing.path();
         match thing {
-            Made::File(_) | Made::Link(_) | Made::Unit(_) => gone(&path, files.remove(Path::new(&path)))?,
+            Made::File(_) | Made::Link(_) | Made::Unit(_) => {
+                let path_of = Path::new(&path);
+                // In one rename where there is something to put back: nobody finds the place empty.
+                match originals::put_back(files, path_of) {
+                    Ok(true) => gone(&path, Ok(Change::Changed))?,
+                    Ok(false) => gone(&path, files.remove(path_of))?,
+                    Err(fault) => return Err(of_file(&fault)),
+                }
+            }
             Made::Directory(_) => {}
         }
     }

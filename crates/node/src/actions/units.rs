@@ -9,7 +9,8 @@ use bringup_plan::{PlacedBy, Unit};
 use bringup_progress::{Failure, FailureKind, Success};
 use bringup_systemd::{Activity, JobEnd, Systemd};
 
-use super::{Doing, Stopped};
+use super::{Doing, Stopped, install};
+use crate::kept::{self, Installed};
 
 pub(crate) const UNITS: &str = "/etc/systemd/system";
 
@@ -86,6 +87,54 @@ pub(super) fn start(doing: &Doing<'_>, unit: &str) -> Result<Success, Stopped> {
     if !doing.machine.is_itself() {
         return Ok(Success::default());
     }
+    let own = kept::installed(doing.state, doing.plan)
+        .into_iter()
+        .find(|installed| unit.strip_suffix(".service") == Some(installed.software));
+    let failed =
+        own.iter().flat_map(|own| &own.paths).find(|path| kept::has_failed(doing.machine.files(), path));
+    if let Some(path) = failed {
+        // The old version is to run all the same.
+        let _ = run(doing, unit);
+        return Err(kept::set_aside(path).into());
+    }
+    match (run(doing, unit), own) {
+        (Err(Stopped::Failed(failure)), Some(own)) => match put_back(doing, &own)? {
+            Some(path) => {
+                let aside = kept::set_aside(&path);
+                Err(Failure { why: format!("{}; {}", failure.why, aside.why), ..aside }.into())
+            }
+            None => Err(failure.into()),
+        },
+        (result, _) => result,
+    }
+}
+
+/// Puts the old version of a piece of software back and starts its unit anew, if there is an old version: one of its files.
+pub(super) fn put_back(doing: &Doing<'_>, installed: &Installed<'_>) -> Result<Option<PathBuf>, Stopped> {
+    let files = doing.machine.files();
+    let mut back = None;
+    for path in &installed.paths {
+        if kept::restore(files, path)? {
+            back = Some(path.clone());
+        }
+    }
+    if back.is_some() {
+        if installed.is_extension {
+            install::merge_extensions(doing.deadline())?;
+        }
+        let unit = format!("{}.service", installed.software);
+        let mut systemd = Systemd::connect()?;
+        // Kubelet is started by whoever found it ill, and not all software has a unit.
+        if installed.software != "kubelet" && systemd.state(&unit)?.is_some() {
+            systemd.subscribe()?;
+            let job = systemd.restart(&unit)?;
+            systemd.job_end(&job, doing.deadline())?;
+        }
+    }
+    Ok(back)
+}
+
+fn run(doing: &Doing<'_>, unit: &str) -> Result<Success, Stopped> {
     let mut systemd = Systemd::connect()?;
     systemd.subscribe()?;
     let runs = systemd.state(unit)?.is_some_and(|state| state.activity == Activity::Active);

@@ -1,5 +1,6 @@
 //! `bringup-node reset`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, Write as _};
 use std::path::Path;
@@ -15,7 +16,7 @@ use crate::ended::Ended;
 use crate::lock::{Lock, LockFault};
 use crate::machine::Machine;
 use crate::teller::Teller;
-use crate::{kept, places, plan_file};
+use crate::{kept, originals, places, plan_file};
 
 /// Units that would bring everything back, or stand in the way; those that are waited for first.
 const UNITS: [&str; 3] = ["bringup-after.service", "bringup.service", "kubelet.service"];
@@ -49,7 +50,9 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
     let plan = plan_file::read(&files, Path::new(places::PLAN)).ok();
     let state = State::fold(&decode(&bytes).map_err(|fault| wrong(fault.to_string()))?.records);
     let made = state.made();
-    say(&page(&made, &left(&state, plan.as_ref())));
+    let original = |made: &Made| originals::is_kept(files, Path::new(&made.path()));
+    let back: BTreeSet<&Made> = made.iter().filter(|made| original(made)).collect();
+    say(&page(&made, &back, &left(&state, plan.as_ref())));
     if !options.yes && !agreed() {
         say("nothing was changed\n");
         return Ok(Ended::No);
@@ -65,10 +68,14 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
     let remove = |path: &Path| files.remove(path).map_err(|fault| failed(fault.to_string()));
     remove(Path::new(GATE_FILE))?;
     retire::remove(&machine, &made).map_err(|failure| failed(failure.why))?;
-    for path in plan.iter().flat_map(kept::programs) {
-        // What stood there before and was not yet known to be done with is put back.
-        kept::restore(files, path).map_err(|fault| failed(fault.to_string()))?;
-        remove(&kept::failed(path))?;
+    for path in kept::paths(&state, plan.as_ref()) {
+        // What stood there before all is back already; else what was last known to work comes back.
+        if back.iter().any(|made| Path::new(&made.path()) == path) {
+            remove(&kept::old(&path))?;
+        } else {
+            kept::restore(files, &path).map_err(|fault| failed(fault.to_string()))?;
+        }
+        remove(&kept::failed(&path))?;
     }
     for folder in [places::OUTPUT, places::FETCH] {
         for name in files.disk().list(Path::new(folder)).unwrap_or_default() {
@@ -120,15 +127,22 @@ fn left(state: &State, plan: Option<&Plan>) -> Vec<String> {
         .collect()
 }
 
-fn page(made: &std::collections::BTreeSet<Made>, left: &[String]) -> String {
+fn page(made: &BTreeSet<Made>, back: &BTreeSet<&Made>, left: &[String]) -> String {
     let mut text = String::from("stops kubelet, shuts the gate and removes\n");
-    for thing in made {
+    for thing in made.iter().filter(|thing| !back.contains(thing)) {
         let _ = match thing {
             Made::Directory(path) => writeln!(text, "  {path}/, if nothing else is in it"),
             other => writeln!(text, "  {}", other.path()),
         };
     }
-    text.push_str("  the journal and the results\nleaves\n");
+    text.push_str("  the journal and the results\n");
+    if !back.is_empty() {
+        text.push_str("puts back what stood there before\n");
+    }
+    for thing in back {
+        let _ = writeln!(text, "  {}", thing.path());
+    }
+    text.push_str("leaves\n");
     for what in left {
         let _ = writeln!(text, "  {what}");
     }

@@ -8,7 +8,7 @@ mod zip;
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bringup_disk::{FileFault, Files, Owner};
 use bringup_progress::Made;
@@ -35,6 +35,14 @@ pub(crate) enum ArchiveFault {
     Unsound(String),
 }
 
+/// What is done on the way about what stands there already.
+pub(crate) trait Care {
+    /// Before anything is put in place: these files will be.
+    fn before(&self, paths: &[PathBuf]) -> Result<(), FileFault>;
+    /// Before one file takes the place of another.
+    fn replacing(&self, path: &Path) -> Result<(), FileFault>;
+}
+
 /// Unpacks an archive into a directory that is there. All that is in it gets this owner.
 pub(crate) fn unpack(
     files: Files<'_>,
@@ -42,6 +50,7 @@ pub(crate) fn unpack(
     kind: Unpack,
     into: &Path,
     owner: Owner,
+    care: &dyn Care,
 ) -> Result<Unpacked, ArchiveFault> {
     let open = || {
         files.disk().open(archive).map_err(|source| FileFault {
@@ -57,8 +66,10 @@ pub(crate) fn unpack(
             Unpack::No => Ok(()),
         }
     };
-    walk(&mut Checked::new(into))?;
-    let mut placed = Placed::new(files, into, owner);
+    let mut checked = Checked::new(into);
+    walk(&mut checked)?;
+    care.before(&checked.paths())?;
+    let mut placed = Placed::new(files, into, owner, care);
     walk(&mut placed)?;
     Ok(placed.unpacked())
 }

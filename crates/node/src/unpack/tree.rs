@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use bringup_disk::{Change, FileFault, Files, Kind, Owner, StreamFault};
 use bringup_progress::Made;
 
-use super::{ArchiveFault, Unpacked, broken};
+use super::{ArchiveFault, Care, Unpacked, broken};
 
 /// Whoever is shown what is in an archive, member by member. Names are as the archive has them.
 pub(super) trait Tree {
@@ -50,6 +50,11 @@ pub(super) struct Checked<'a> {
 impl<'a> Checked<'a> {
     pub(super) fn new(into: &'a Path) -> Self {
         Self { into, files: BTreeSet::new(), links: BTreeSet::new() }
+    }
+
+    /// Where files and links of the archive will stand.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        self.files.iter().chain(&self.links).map(|name| self.into.join(name)).collect()
     }
 
     /// A member beneath a link of the same archive is written wherever that link points: nobody means that.
@@ -122,12 +127,13 @@ pub(super) struct Placed<'a> {
     files: Files<'a>,
     into: &'a Path,
     owner: Owner,
+    care: &'a dyn Care,
     unpacked: Unpacked,
 }
 
 impl<'a> Placed<'a> {
-    pub(super) fn new(files: Files<'a>, into: &'a Path, owner: Owner) -> Self {
-        Self { files, into, owner, unpacked: Unpacked::default() }
+    pub(super) fn new(files: Files<'a>, into: &'a Path, owner: Owner, care: &'a dyn Care) -> Self {
+        Self { files, into, owner, care, unpacked: Unpacked::default() }
     }
 
     pub(super) fn unpacked(self) -> Unpacked {
@@ -150,7 +156,8 @@ impl<'a> Placed<'a> {
     fn write(&mut self, name: &Path, content: &mut dyn Read, mode: u32) -> Result<(), ArchiveFault> {
         let (path, text) = self.place(name)?;
         // No archive brings programs that run as somebody else than who starts them.
-        let written = self.files.replace_from(&path, content, mode & 0o777, self.owner);
+        let replacing = &mut || self.care.replacing(&path);
+        let written = self.files.replace_from_after(&path, content, mode & 0o777, self.owner, replacing);
         let change = written.map_err(|fault| match fault {
             StreamFault::File(fault) => ArchiveFault::File(fault),
             StreamFault::Source(fault) => broken(&fault),

@@ -1,5 +1,7 @@
 //! What the commands say, and how they end.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use rustix::fs::{FlockOperation, flock};
 
 use crate::node::{Node, needs_root};
@@ -147,4 +149,48 @@ fn checks_before_the_start_change_nothing_when_they_fail() {
     assert_eq!(node.run(&["up", "--ignore-preflight", "address"]).code, Some(0));
     // What has passed, or was ignored, is not asked again for the same plan.
     node.up();
+}
+
+/// What stood there before is not the agent's to lose.
+#[test]
+fn what_was_written_over_is_put_back() {
+    needs_root();
+    let mut plan = small();
+    let node = Node::new(&plan);
+    node.put("/etc/one", "of the image\n");
+    node.put("/etc/deep/two", "of the image, too\n");
+    node.put("/etc/systemd/system/tidy.service", "[Service]\nExecStart=/bin/false\n");
+    std::fs::set_permissions(node.path("/etc/one"), std::fs::Permissions::from_mode(0o640)).unwrap();
+    std::fs::create_dir_all(node.path("/opt/bin")).unwrap();
+    std::os::unix::fs::symlink("/usr/bin/other", node.path("/opt/bin/k")).unwrap();
+    let before = node.tree();
+    node.up();
+    assert_eq!(node.read("/etc/one").as_deref(), Some("g5.xlarge\n"));
+    assert_eq!(mode(&node, "/var/lib/bringup/originals"), 0o700);
+    // Another version of ours is no original.
+    node.facts("i-0123456789abcdef0", "g5.2xlarge");
+    node.up();
+    // A plan that lets go of a file gives it back.
+    plan.steps.retain(|step| step.name != "two");
+    node.give(&plan);
+    let explained = node.run(&["explain"]);
+    assert!(explained.output.contains("puts back what stood at `/etc/deep/two`"), "{}", explained.output);
+    node.up();
+    assert_eq!(node.read("/etc/deep/two").as_deref(), Some("of the image, too\n"));
+    let refused = node.answer(&["reset"], "n\n");
+    let back =
+        "puts back what stood there before\n  /etc/one\n  /opt/bin/k\n  /etc/systemd/system/tidy.service\n";
+    assert!(refused.output.contains(back), "{}", refused.output);
+    assert_eq!(node.read("/etc/one").as_deref(), Some("g5.2xlarge\n"));
+    assert_eq!(node.answer(&["reset"], "y\n").code, Some(0));
+    let mut after = node.tree();
+    after.insert("etc/bringup/plan.json".to_owned(), before["etc/bringup/plan.json"].clone());
+    for (path, is) in &before {
+        assert_eq!(after.get(path), Some(is), "{path}");
+    }
+    assert!(!node.path("/var/lib/bringup/originals").exists());
+}
+
+fn mode(node: &Node, path: &str) -> u32 {
+    node.path(path).metadata().unwrap().permissions().mode() & 0o7777
 }

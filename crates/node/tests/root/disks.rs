@@ -1,5 +1,6 @@
 //! Disks that are full or cannot be written: the agent waits, says so, and goes on once it is mended.
 
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -9,18 +10,34 @@ use crate::plans::small;
 /// An agent that is expected to pause.
 pub(crate) struct Paused {
     child: Child,
+    errors: PathBuf,
 }
 
 impl Paused {
     pub(crate) fn start(node: &Node) -> Self {
+        let errors = node.beside("errors");
         let child = Command::new(agent())
             .args(node.words(&["up"]))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(std::fs::File::create(&errors).unwrap())
             .spawn()
             .unwrap();
-        Self { child }
+        Self { child, errors }
+    }
+
+    /// Returns once the agent has said this.
+    fn until_says(&mut self, words: &str) {
+        let deadline = Instant::now() + Duration::from_mins(1);
+        loop {
+            let said = std::fs::read_to_string(&self.errors).unwrap_or_default();
+            if said.contains(words) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "it does not say so: {said}");
+            assert!(self.child.try_wait().unwrap().is_none(), "it has ended: {said}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// The status, once it says that the agent waits for the operator.
@@ -127,14 +144,68 @@ fn a_directory_that_cannot_be_written_is_waited_for() {
 #[test]
 fn a_journal_that_cannot_be_written_is_waited_for() {
     needs_root();
+    for (options, mended, why) in
+        [("size=4k", "size=1m", "no space left on device"), ("size=1m,ro", "rw", "read-only file system")]
+    {
+        let node = Node::new(&small());
+        let disk = Mounted::small(&node, "/var/lib/bringup", "size=1m");
+        if options == "size=4k" {
+            disk.again(options);
+            node.put("/var/lib/bringup/other", &"x".repeat(4096));
+        } else {
+            disk.again("ro");
+        }
+        let mut agent = Paused::start(&node);
+        agent.until_says(&format!("cannot write `/var/lib/bringup/journal`: {why}: waiting until"));
+        // It does nothing that the journal does not know of.
+        for path in ["/var/lib/own", "/etc/one", "/opt/bin/k", "/run/bringup/kubelet.env"] {
+            assert!(node.path(path).symlink_metadata().is_err(), "{path} although {why}");
+        }
+        disk.again(mended);
+        assert_eq!(agent.code(), Some(0), "{why}");
+        assert_eq!(node.read("/etc/deep/two").as_deref(), Some("two\n"));
+        assert_eq!(Node::begun(&node.up()), ["identify"], "all of it was recorded");
+    }
+}
+
+#[test]
+fn a_gate_that_cannot_be_written_stays_shut_until_it_can() {
+    needs_root();
     let node = Node::new(&small());
-    let disk = Mounted::small(&node, "/var/lib/bringup", "size=4k");
-    node.put("/var/lib/bringup/other", &"x".repeat(4096));
-    let agent = Paused::start(&node);
-    // It does nothing that the journal does not know of; there is no status to wait for.
-    std::fs::remove_file(node.path("/var/lib/bringup/other")).unwrap();
-    disk.again("size=1m");
-    let mut agent = agent;
+    // Room for the lock and a status of one page, and none for the gate.
+    let disk = Mounted::small(&node, "/run", "size=1m,nr_inodes=4");
+    let mut agent = Paused::start(&node);
+    agent.until_says("gate: paused: cannot write `/run/bringup/.kubelet.env.bringup-new`");
+    assert!(!node.path("/run/bringup/kubelet.env").exists());
+    disk.again("nr_inodes=100");
     assert_eq!(agent.code(), Some(0));
-    drop(disk);
+    assert_eq!(node.read("/run/bringup/kubelet.env").as_deref(), Some("BRINGUP_KUBELET_ARGS=\"--v=2\"\n"));
+}
+
+#[test]
+fn a_fetch_that_fills_the_disk_goes_on_where_it_was() {
+    needs_root();
+    let content = "0123456789abcdef".repeat(64 * 1024);
+    let node = Node::new(&crate::software::with_kubelet(&content));
+    node.put("/assets/kubelet", &content);
+    let disk = Mounted::small(&node, "/var/lib/bringup/fetch", "size=256k");
+    let mut agent = Paused::start(&node);
+    let status = agent.until_paused(&node);
+    assert_eq!(status["step"], "install-kubelet");
+    assert!(status["why"].as_str().unwrap().contains("no space left on device"), "{status}");
+    assert!(!node.path("/opt/bin/kubelet").exists());
+    disk.again("size=8m");
+    assert_eq!(agent.code(), Some(0));
+    assert_eq!(node.read("/opt/bin/kubelet"), Some(content));
+}
+
+#[test]
+fn a_lock_that_cannot_be_made_is_told() {
+    needs_root();
+    let node = Node::new(&small());
+    let _disk = Mounted::small(&node, "/run", "size=64k,ro");
+    let ran = node.run(&["up"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.errors.contains("`/run/bringup`: read-only file system"), "{}", ran.errors);
+    assert!(!node.path("/var/lib/bringup/journal").exists());
 }

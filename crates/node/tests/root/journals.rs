@@ -14,6 +14,9 @@ fn garbage_for_a_journal_is_a_journal_of_nobody() {
         let node = Node::new(&small());
         node.put(JOURNAL, garbage);
         node.up();
+        // What somebody wrote there is not lost; what a power cut leaves is worth nothing.
+        let aside = node.read("/var/lib/bringup/journal.damaged");
+        assert_eq!(aside.as_deref(), Some(garbage).filter(|garbage| garbage.contains('\n')));
         assert_eq!(node.up().errors.matches(": skipped").count(), 9, "{garbage:?}");
     }
 }
@@ -58,6 +61,38 @@ fn leftovers_of_a_dead_agent_are_written_over() {
     node.put("/etc/.one.bringup-new", "half of");
     node.put("/etc/deep/.two.bringup-new", "");
     node.put("/run/bringup/.kubelet.env.bringup-new", "BRINGUP");
+    node.put("/run/bringup/.status.json.bringup-new", "{");
+    node.put("/run/bringup/status.json", "{\"cluster\":");
+    node.put("/var/lib/bringup/.done.json.bringup-new", "{");
+    // The lock of a process that is gone is nobody's.
+    node.put("/run/bringup/lock", "");
     node.up();
     assert_eq!(node.tree(), clean.tree());
+    assert_eq!(node.run(&["status"]).code, Some(0));
+}
+
+/// Between two boots, and by years: nothing is decided by the clock.
+#[test]
+fn records_of_another_time_count_as_any_other() {
+    needs_root();
+    for at_ms in ["0", "18446744073709551615", "4102444800000"] {
+        let node = Node::new(&small());
+        node.up();
+        let text = node.read(JOURNAL).unwrap();
+        // Sealed anew: the chain is over the whole line.
+        let mut writer = bringup_progress::Writer::default();
+        let mut changed = String::new();
+        for line in text.lines() {
+            let mut record: serde_json::Value =
+                serde_json::from_str(line.split_once(' ').unwrap().1).unwrap();
+            record["at_ms"] = at_ms.parse::<u64>().unwrap().into();
+            let record: bringup_progress::Record = serde_json::from_value(record).unwrap();
+            let (line, next) = writer.line(&record).unwrap();
+            changed.push_str(&line);
+            writer = next;
+        }
+        node.put(JOURNAL, &changed);
+        assert_eq!(Node::begun(&node.up()), ["identify"], "{at_ms}");
+        assert_eq!(node.run(&["status"]).code, Some(0), "{at_ms}");
+    }
 }

@@ -67,6 +67,11 @@ impl Node {
         self.folder.path().join("root").join(path.trim_start_matches('/'))
     }
 
+    /// A file of the test's own, outside of the machine.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
     /// Puts a file there.
     pub(crate) fn put(&self, path: &str, content: &str) {
         let path = self.path(path);

@@ -9,18 +9,24 @@ use crate::plans::small;
 const KUBELET: &str = "/opt/bin/kubelet";
 
 /// The small plan with a kubelet of this content.
-fn with_kubelet(content: &str) -> Plan {
+pub(crate) fn with_kubelet(content: &str) -> Plan {
+    let name = if content.len() < 20 { content } else { "kubelet" };
+    with_software("kubelet", name, content.as_bytes(), KUBELET)
+}
+
+/// The small plan with a piece of software of this content, which stands in `/assets`.
+fn with_software(software: &str, name: &str, content: &[u8], path: &str) -> Plan {
     let mut plan = small();
     let sha256 =
         Sha256::digest(content).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
-    let urls = vec![format!("file:///assets/{content}")];
+    let urls = vec![format!("file:///assets/{name}")];
     let at = plan.steps.iter().position(|step| step.name == "one").unwrap();
     let mut step = plan.steps.get(at).cloned().unwrap();
-    "install-kubelet".clone_into(&mut step.name);
+    step.name = format!("install-{software}");
     step.action = Action::Install {
-        software: "kubelet".to_owned(),
+        software: software.to_owned(),
         version: None,
-        source: InstallSource::Url { urls, sha256, path: KUBELET.to_owned() },
+        source: InstallSource::Url { urls, sha256, path: path.to_owned() },
     };
     plan.steps.insert(at, step);
     plan
@@ -44,6 +50,63 @@ fn a_new_kubelet_keeps_the_old_one_and_is_started() {
     assert_eq!((node.read(KUBELET).as_deref(), old().as_deref()), (Some("second"), Some("of the image")));
     assert_eq!(node.run(&["reset", "--yes"]).code, Some(0));
     assert_eq!((node.read(KUBELET).as_deref(), old()), (Some("of the image"), None));
+}
+
+fn tarball(members: &[(&str, &str)]) -> Vec<u8> {
+    let packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let mut builder = tar::Builder::new(packer);
+    for (name, content) in members {
+        let mut header = tar::Header::new_gnu();
+        header.set_mode(0o755);
+        header.set_size(content.len() as u64);
+        builder.append_data(&mut header, name, content.as_bytes()).unwrap();
+    }
+    builder.into_inner().unwrap().finish().unwrap()
+}
+
+#[test]
+fn an_archive_keeps_the_old_version_of_each_of_its_programs() {
+    needs_root();
+    let versions = [
+        ("1.tar.gz", tarball(&[("bin/containerd", "one"), ("bin/ctr", "tool"), ("bin/shim", "shim")])),
+        ("2.tar.gz", tarball(&[("bin/containerd", "two"), ("bin/ctr", "tool"), ("bin/shim", "new shim")])),
+    ];
+    let plan = |index: usize| {
+        let (name, archive) = &versions[index];
+        with_software("containerd", name, archive, "/usr/local")
+    };
+    let node = Node::new(&plan(0));
+    std::fs::create_dir_all(node.path("/assets")).unwrap();
+    for (name, archive) in &versions {
+        std::fs::write(node.path("/assets").join(name), archive).unwrap();
+    }
+    let containerd = "/usr/local/bin/containerd";
+    node.put(containerd, "of the image");
+    let old = |path: &str| node.read(&format!("{path}.bringup-old"));
+    node.up();
+    assert_eq!(
+        (node.read(containerd).as_deref(), old(containerd).as_deref()),
+        (Some("one"), Some("of the image"))
+    );
+    node.give(&plan(1));
+    node.up();
+    // What worked last is still the image's; of what did not change nothing is kept.
+    assert_eq!(
+        (node.read(containerd).as_deref(), old(containerd).as_deref()),
+        (Some("two"), Some("of the image"))
+    );
+    assert_eq!((old("/usr/local/bin/ctr"), old("/usr/local/bin/shim").as_deref()), (None, Some("shim")));
+    let left = std::fs::read_dir(node.path("/var/lib/bringup/fetch")).unwrap().count();
+    assert_eq!(left, 0, "nothing is left of the archives");
+    let ran = node.run(&["reset", "--yes"]);
+    assert!(
+        ran.output.contains("puts back what stood there before\n  /usr/local/bin/containerd\n"),
+        "{}",
+        ran.output
+    );
+    assert_eq!((node.read(containerd).as_deref(), old(containerd)), (Some("of the image"), None));
+    assert_eq!(node.read("/usr/local/bin/ctr"), None);
+    assert!(!node.path("/var/lib/bringup/originals").exists());
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! The plan as a whole: files, software, facts, provenance, bytes.
 
 use bringup_plan::{
-    Action, Content, InstallSource, LocalEntry, LocalFile, LocalFiles, Origin, Plan, PodLimit, compile,
-    local_sources,
+    Action, Content, InstallSource, LocalEntry, LocalFile, LocalFiles, Origin, PlacedBy, Plan, PodLimit,
+    compile, local_sources,
 };
-use bringup_spec::{Fact, HookPoint, Text};
+use bringup_spec::{Document, Fact, HookPoint, Text};
 
 use crate::support::{
     AUTHORITY, cluster, codes, compiled, content, eks, eks_with, mode, plain, plan, step, text, unit,
@@ -306,4 +306,35 @@ fn every_field_of_kubelets_configuration_has_an_origin() {
     ] {
         assert_eq!(subjects.iter().filter(|known| **known == subject).count(), 1, "{subject}: {subjects:?}");
     }
+}
+
+/// Its units, by facts of EKS' images of Amazon Linux 2023, would configure and start kubelet after the user's scripts.
+#[test]
+fn the_images_own_agent_is_held_back() {
+    let plan = self::plan(&eks("1.33", ""));
+    for name in ["nodeadm-config.service", "nodeadm-run.service"] {
+        let rival = unit(&plan, name);
+        let text = rival.drop_ins.get("90-bringup.conf").map(String::as_str);
+        assert_eq!(text, Some("[Unit]\nConditionPathExists=!/\n"), "{name}");
+        // A mask would take the place of the image's own file.
+        assert!(!rival.mask && rival.content.is_none() && rival.placed_by == PlacedBy::Carrier, "{name}");
+    }
+    for group in ["os: ubuntu", "os: amazon-linux-2"] {
+        let other = self::plan(&eks_with("1.30", "", group));
+        assert!(other.units.iter().all(|unit| !unit.name.starts_with("nodeadm")), "{group}");
+    }
+}
+
+#[test]
+fn versions_are_held_against_each_other_where_the_document_asks() {
+    let check = |document: &Document| match &step(&plan(document), "registered").action {
+        Action::AwaitRegistration { check_skew, .. } => *check_skew,
+        other => panic!("{other:?}"),
+    };
+    assert!(!check(&eks("1.33", "")));
+    let asked = format!(
+        "kubernetes: {{version: \"1.33\", checkSkew: true}}\napi: {{endpoint: https://api.example.com, certificateAuthority: {AUTHORITY}}}\n\
+         join: {{method: bootstrap-token, token: {{file: /etc/token}}}}\nnetwork: {{serviceRanges: [10.96.0.0/16]}}\n"
+    );
+    assert!(check(&cluster(&asked, "os: debian")));
 }

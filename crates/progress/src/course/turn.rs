@@ -199,7 +199,13 @@ impl Course<'_> {
             && self.state.step(&step.name).is_some_and(|known| known.same(&task.digest, &self.boot));
         let order = self.order(step, &task);
         if !begun {
-            self.record_work(&task, Outcome::Started { makes: made_by(step, self.plan) }, around, effects);
+            let makes = made_by(step, self.plan);
+            let first: BTreeSet<Made> =
+                makes.iter().filter(|made| !self.state.knows(made)).cloned().collect();
+            if !first.is_empty() {
+                effects.push(Effect::Keep(first));
+            }
+            self.record_work(&task, Outcome::Started { makes }, around, effects);
         }
         if task.probes.is_none() {
             let why = if order.attempt > 1 { format!("attempt {}", order.attempt) } else { String::new() };

@@ -7,7 +7,7 @@ use bringup_progress::{Entry, Outcome, State, Work, compacted, decode};
 use proptest::prelude::*;
 
 use crate::machine::{Answer, End, Machine};
-use crate::plans::{plan, worker};
+use crate::plans::{file, identify, plan, worker};
 
 const FAILS: Answer = Answer::Fails(bringup_progress::FailureKind::Transient);
 
@@ -77,6 +77,27 @@ fn killed_at_every_tick_and_run_again_each_program_runs_once() {
         points += 1;
     }
     assert!(points > 60, "{points}");
+}
+
+#[test]
+fn killed_at_every_tick_what_stood_there_before_is_kept_and_never_our_own() {
+    let first = plan(&[identify(), file("/etc/a", "fetch", "1"), file("/etc/b", "fetch", "1")]);
+    let second = plan(&[identify(), file("/etc/a", "fetch", "2"), file("/etc/b", "fetch", "2")]);
+    let image = BTreeMap::from([("/etc/a".to_owned(), "of the image".to_owned())]);
+    for (life, _) in (0..).zip(0..200) {
+        let mut machine = Machine { tree: image.clone(), life: Some(life), ..Machine::new() };
+        let died = matches!(machine.up(&first), End::Died);
+        machine.life = None;
+        machine.up(&first);
+        machine.up(&second);
+        assert_eq!(machine.tree.get("/etc/a").map(String::as_str), Some("2"));
+        assert_eq!(machine.originals, image, "killed after {life} ticks");
+        if !died {
+            assert!(life > 10, "{life}");
+            return;
+        }
+    }
+    panic!("it does not end");
 }
 
 #[test]

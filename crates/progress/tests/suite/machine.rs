@@ -31,6 +31,8 @@ pub(crate) struct Machine {
     pub(crate) identity: String,
     pub(crate) boots: u32,
     pub(crate) tree: BTreeMap<String, String>,
+    /// What stood where a step wrote for the first time.
+    pub(crate) originals: BTreeMap<String, String>,
     pub(crate) journal: Vec<u8>,
     /// So many bytes of it survive a power cut.
     pub(crate) synced: usize,
@@ -49,6 +51,8 @@ pub(crate) struct Machine {
     pub(crate) statuses: Vec<Status>,
     pub(crate) retired: Vec<Made>,
     pub(crate) clock: u64,
+    /// What the clock on the wall shows instead.
+    pub(crate) wall: Option<fn(u64) -> u64>,
     /// Dies after so many ticks.
     pub(crate) life: Option<usize>,
     pub(crate) ticks: usize,
@@ -157,7 +161,7 @@ impl Machine {
             self.clock += 1000;
             let facts = Facts(plan, self.elected, self.instance.clone());
             let around = Surroundings {
-                at_ms: self.clock,
+                at_ms: self.wall.map_or(self.clock, |wall| wall(self.clock)),
                 up_ms: self.clock,
                 random: self.clock * 7919,
                 known: &facts,
@@ -182,6 +186,14 @@ impl Machine {
                         }
                         if sync {
                             self.synced = self.journal.len();
+                        }
+                        false
+                    }
+                    Effect::Keep(made) => {
+                        for path in made.iter().map(Made::path) {
+                            if let Some(is) = self.tree.get(&path) {
+                                self.originals.insert(path, is.clone());
+                            }
                         }
                         false
                     }

@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod changes;
+mod clocks;
 mod failures;
 mod journals;
 mod killed;

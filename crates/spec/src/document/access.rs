@@ -10,6 +10,9 @@ record! {
     "`kubernetes`" pub struct Kubernetes {
         /// The version, `1.33` or `1.33.4`.
         "version" => version: KubernetesVersion,
+        /// Whether a node that has registered asks the API server for its version, and holds kubelet's against it: one that
+        /// Kubernetes' policy does not allow pauses the node.
+        "checkSkew" => check_skew: bool = false,
     }
 }
 

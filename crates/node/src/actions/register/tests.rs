@@ -35,12 +35,17 @@ impl Cluster {
     }
 
     fn wait(&self, time: Duration) -> Result<Seen, Failure> {
+        self.watch(time, false)
+    }
+
+    fn watch(&self, time: Duration, check_skew: bool) -> Result<Seen, Failure> {
         let watch = Watch {
             machine: &self.stage.machine,
             network: &self.stage.network,
             kubeconfig: FILE,
             name: NAME,
             deadline: soon().min(Instant::now() + time),
+            check_skew,
         };
         watch.wait(Duration::from_millis(5), Duration::from_millis(20))
     }
@@ -143,4 +148,61 @@ fn why_it_is_not_there_is_told() {
     astray.stage.write("/var/lib/kubelet/pki/ca.crt", Authority::new().pem);
     let failure = astray.wait(SHORT).unwrap_err();
     assert!(failure.why.contains("not trusted"), "{}", failure.why);
+}
+
+/// A cluster of this version, with a node that says this of its kubelet.
+fn versions(kubelet: &'static str, server: (u16, &'static str)) -> Cluster {
+    Cluster::new(move |asked| {
+        assert_eq!(asked.header("authorization"), "Bearer hiddenword");
+        if asked.path == "/version" {
+            return Reply::new(server.0, server.1);
+        }
+        Reply::new(200, format!(r#"{{"kind":"Node","status":{{"nodeInfo":{{{kubelet}}}}}}}"#))
+    })
+    .with(BEARER)
+}
+
+#[test]
+fn the_api_servers_version_is_asked_for_only_where_it_is_to_be() {
+    let cluster = versions(r#""kubeletVersion":"v1.33.4""#, (200, r#"{"gitVersion":"v1.20.0"}"#));
+    assert_eq!(cluster.watch(LONG, false).unwrap(), Seen::Registered);
+    assert!(cluster.api.asked().iter().all(|asked| asked.path != "/version"));
+}
+
+#[test]
+fn versions_that_may_work_together_are_let_through() {
+    let eks = r#"{"major":"1","minor":"33+","gitVersion":"v1.33.2-eks-931bdca","platform":"linux/amd64"}"#;
+    for kubelet in [r#""kubeletVersion":"v1.33.4""#, r#""kubeletVersion":"v1.30.9-eks-1de2ab1""#] {
+        assert_eq!(versions(kubelet, (200, eks)).watch(LONG, true).unwrap(), Seen::Registered, "{kubelet}");
+    }
+}
+
+#[test]
+fn versions_that_may_not_work_together_need_the_operator() {
+    let server = (200, r#"{"gitVersion":"v1.33.2"}"#);
+    for (kubelet, why) in [
+        (r#""kubeletVersion":"v1.34.0""#, "kubelet v1.34.0 is newer than the API server, which is v1.33.2"),
+        (
+            r#""kubeletVersion":"v1.29.9""#,
+            "kubelet v1.29.9 is too old for the API server, which is v1.33.2: at most 3 minors may lie between",
+        ),
+    ] {
+        let failure = versions(kubelet, server).watch(LONG, true).unwrap_err();
+        assert_eq!((failure.kind, failure.why.as_str()), (FailureKind::Operator, why));
+    }
+}
+
+#[test]
+fn versions_that_cannot_be_had_are_waited_for_or_told() {
+    let kubelet = r#""kubeletVersion":"v1.33.4""#;
+    let said = |kubelet, server| versions(kubelet, server).watch(SHORT, true);
+    let untold = said("", (200, r#"{"gitVersion":"v1.33.2"}"#)).unwrap_err();
+    assert!(untold.why.ends_with("kubelet has not told its version yet"), "{}", untold.why);
+    let ill = said(kubelet, (503, "")).unwrap_err();
+    assert!(ill.why.ends_with("answers with 503 when it is asked for its version"), "{}", ill.why);
+    assert_eq!(ill.kind, FailureKind::Transient);
+    let garbage = said(kubelet, (200, "<html>")).unwrap_err();
+    assert!(garbage.why.ends_with("cannot be compared"), "{}", garbage.why);
+    let hidden = versions(kubelet, (403, "")).watch(LONG, true);
+    assert!(matches!(hidden, Ok(Seen::Hidden(why)) if why.contains("its version (403)")));
 }

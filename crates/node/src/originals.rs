@@ -1,0 +1,81 @@
+//! What stood where the agent wrote for the first time: kept, so that it can be put back.
+//!
+//! Each original stands beneath `/var/lib/bringup/originals` at its own path, with its mode and owner. The first one is the
+//! one: what stands there later is ours.
+
+use std::path::{Path, PathBuf};
+
+use bringup_disk::{Entry, FileFault, Files, Kind, Owner, StreamFault};
+
+use crate::places;
+use crate::teller::Teller;
+
+/// What is larger is data, and would take up the room that it has twice.
+const LARGEST: u64 = 512 * 1024 * 1024;
+
+/// Where the original of a path is kept.
+pub(crate) fn place(path: &Path) -> PathBuf {
+    Path::new(places::ORIGINALS).join(path.strip_prefix("/").unwrap_or(path))
+}
+
+/// Keeps what stands at a path, unless something is kept already.
+pub(crate) fn keep(files: Files<'_>, path: &Path) -> Result<(), FileFault> {
+    let Some(entry) = look(files, path)? else { return Ok(()) };
+    let place = place(path);
+    if !matches!(entry.kind, Kind::File | Kind::Link) || look(files, &place)?.is_some() {
+        return Ok(());
+    }
+    if entry.size > LARGEST {
+        Teller::note(&format!(
+            "`{}` is too large to be kept; `reset` will not bring it back",
+            path.display()
+        ));
+        return Ok(());
+    }
+    // What only root may read stays so, whatever was readable where it stood.
+    files.make_directory(Path::new(places::ORIGINALS), 0o700, Owner::ROOT)?;
+    copy(files, path, &place, entry)
+}
+
+/// Puts the original of a path back, if one is kept; says whether.
+pub(crate) fn put_back(files: Files<'_>, path: &Path) -> Result<bool, FileFault> {
+    let place = place(path);
+    let Some(entry) = look(files, &place)? else { return Ok(false) };
+    copy(files, &place, path, entry)?;
+    files.remove(&place)?;
+    for folder in place.ancestors().skip(1).take_while(|above| above.starts_with(places::ORIGINALS)) {
+        // The first that holds something else ends it.
+        if files.disk().remove_directory(folder).is_err() {
+            break;
+        }
+    }
+    Ok(true)
+}
+
+/// Whether one is kept.
+pub(crate) fn is_kept(files: Files<'_>, path: &Path) -> bool {
+    matches!(look(files, &place(path)), Ok(Some(entry)) if entry.kind != Kind::Directory)
+}
+
+fn look(files: Files<'_>, path: &Path) -> Result<Option<Entry>, FileFault> {
+    let fault = |source| FileFault { doing: "look at", path: path.to_owned(), source };
+    match files.disk().look(path) {
+        // Something on the way is no directory: nothing can stand there.
+        Err(source) if source.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
+        found => found.map_err(fault),
+    }
+}
+
+fn copy(files: Files<'_>, from: &Path, to: &Path, entry: Entry) -> Result<(), FileFault> {
+    let read = |source| FileFault { doing: "read", path: from.to_owned(), source };
+    if entry.kind == Kind::Link {
+        let target = files.disk().read_link(from).map_err(read)?;
+        return files.make_link(to, Path::new(&target)).map(|_| ());
+    }
+    let mut source = files.disk().open(from).map_err(read)?;
+    let owner = Owner { user: entry.user, group: entry.group };
+    files.replace_from(to, &mut source, entry.mode, owner).map(|_| ()).map_err(|fault| match fault {
+        StreamFault::File(fault) => fault,
+        StreamFault::Source(fault) => read(fault),
+    })
+}
