@@ -320,6 +320,12 @@ pub(crate) struct TryOut {
     /// The instance type that the metadata service tells
     #[arg(long, value_name = "TYPE")]
     pub(crate) instance_type: Option<String>,
+    /// The instance's id
+    #[arg(long, value_name = "ID")]
+    pub(crate) instance_id: Option<String>,
+    /// Where to keep the machine's disk; one that is there is booted again
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) machine: Option<PathBuf>,
     /// What a URL gives inside the container; may be given several times
     #[arg(long, value_name = "URL=FILE")]
     pub(crate) serve: Vec<String>,
@@ -329,9 +335,21 @@ pub(crate) struct TryOut {
     /// How often to boot again after the node came up
     #[arg(long, value_name = "TIMES", default_value_t = 0, default_missing_value = "1", num_args = 0..=1)]
     pub(crate) reboot: u32,
-    /// Cuts the power when this step begins, once
+    /// Cuts the power when this step begins, once, and boots again; may be given several times
     #[arg(long, value_name = "STEP")]
-    pub(crate) power_cut: Option<String>,
+    pub(crate) power_cut: Vec<String>,
+    /// Kills the agent when this step begins, once; may be given several times
+    #[arg(long, value_name = "STEP")]
+    pub(crate) kill: Vec<String>,
+    /// Makes the first N attempts at a step fail
+    #[arg(long, value_name = "STEP=N")]
+    pub(crate) fail: Vec<String>,
+    /// Makes each attempt at a step take so much longer
+    #[arg(long, value_name = "STEP=T")]
+    pub(crate) slow: Vec<String>,
+    /// Ends a boot once this was seen: a step or unit, and what happened to it; several: all of them
+    #[arg(long, value_name = "WHO=WHAT")]
+    pub(crate) until: Vec<String>,
     /// How the metadata service fails: `down=T`, `401`, `403`, `404`, `429`, `500`, `slow=T`, `garbage`
     #[arg(long, value_name = "HOW")]
     pub(crate) metadata_fault: Option<String>,

@@ -1,23 +1,24 @@
 //! One boot of a container.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::LabFault;
 use crate::network::Network;
 
-/// Mounts the layers, a tree of control groups of its own, and boots. The arguments are: the root below, the run's
-/// folder, the network, and what else systemd-nspawn is told. Systemd-nspawn must not be the first process of the
+/// Mounts the layers, a tree of control groups of its own, and boots. The arguments are: the root below, the folder of
+/// the machine, the network, and what else systemd-nspawn is told. Systemd-nspawn must not be the first process of the
 /// namespace, and wants a marker of systemd in `/run`.
 const BOOT: &str = r#"set -eu
 lower=$1 folder=$2 network=$3
 shift 3
 mount -t overlay overlay -o "lowerdir=$lower,upperdir=$folder/upper,workdir=$folder/work" "$folder/root"
-mount -t proc proc /proc
 touch "$folder/network"
-mount --bind "/run/netns/$network" "$folder/network"
+mount --bind "$network" "$folder/network"
+mount -t proc proc /proc
 mount -t tmpfs tmpfs /run
 mkdir -p /run/systemd
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
@@ -25,11 +26,14 @@ SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 systemd-nspawn --quiet --register=no --keep-u
     --boot --directory="$folder/root" --console=pipe "$@" >"$folder/console" 2>&1 </dev/null
 "#;
 
+/// The units in which the agent runs.
+const AGENT_UNITS: [&str; 2] = ["bringup.service", "bringup-after.service"];
+
 /// A container that runs.
 #[derive(Debug)]
 pub(crate) struct Container {
     child: Child,
-    group: std::path::PathBuf,
+    group: PathBuf,
 }
 
 impl Container {
@@ -40,18 +44,18 @@ impl Container {
         network: &Network,
         more: &[String],
     ) -> Result<Self, LabFault> {
-        for part in ["upper", "work", "root"] {
-            let path = folder.join(part);
-            std::fs::create_dir_all(&path).map_err(LabFault::file("make", &path))?;
-        }
-        let group = groups().join(network.name());
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let group = groups().join(format!("bringup-lab-{}-{count}", std::process::id()));
         std::fs::create_dir_all(&group).map_err(LabFault::file("make", &group))?;
         let join = format!("echo $$ >{}/cgroup.procs && exec \"$@\"", group.display());
-        let child = Command::new("sh")
-            .args(["-c", &join, "sh", "unshare", "--mount", "--cgroup", "--pid", "--fork", "--kill-child"])
+        // The container ends with the thread that starts it, and with nobody to clean up after it.
+        let child = Command::new("setpriv")
+            .args(["--pdeathsig", "KILL", "sh", "-c", &join, "sh"])
+            .args(["unshare", "--mount", "--cgroup", "--pid", "--fork", "--kill-child"])
             .args(["--propagation", "private", "sh", "-c", BOOT, "sh"])
             .args([lower, folder])
-            .arg(network.name())
+            .arg(network.file())
             .args(more)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -73,6 +77,24 @@ impl Container {
             let _ = output.read_to_string(&mut said);
         }
         said.trim().to_owned()
+    }
+
+    /// The first process of the container, as this machine numbers it.
+    pub(crate) fn leader(&self) -> Option<u32> {
+        let scope = named(&self.group, "init.scope").pop()?;
+        let processes = std::fs::read_to_string(scope.join("cgroup.procs")).ok()?;
+        processes.lines().next()?.parse().ok()
+    }
+
+    /// A file of the running container, be it in memory only.
+    pub(crate) fn read(&self, path: &str) -> Option<Vec<u8>> {
+        std::fs::read(format!("/proc/{}/root{path}", self.leader()?)).ok()
+    }
+
+    /// Kills the agent where it is. Says whether there was one.
+    pub(crate) fn kill_agent(&self) -> bool {
+        let units = AGENT_UNITS.iter().flat_map(|unit| named(&self.group, unit));
+        units.filter(|unit| std::fs::write(unit.join("cgroup.kill"), "1").is_ok()).count() > 0
     }
 
     /// Cuts the power: every process ends at once, nothing is written any more.
@@ -105,18 +127,46 @@ impl Drop for Container {
     }
 }
 
+/// Removes control groups of labs that are gone.
+pub(crate) fn remove_leftover_groups(prefix: &str) {
+    let Ok(entries) = std::fs::read_dir(groups()) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let process = name.strip_prefix(prefix).and_then(|rest| rest.split('-').next());
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            remove_groups(&entry.path());
+        }
+    }
+}
+
 fn groups() -> &'static Path {
     // A machine that still has both trees keeps the new one below the old ones.
     let unified = Path::new("/sys/fs/cgroup/unified");
     if unified.is_dir() { unified } else { Path::new("/sys/fs/cgroup") }
 }
 
-fn remove_groups(group: &Path) {
-    let Ok(entries) = std::fs::read_dir(group) else { return };
-    for entry in entries.flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            remove_groups(&entry.path());
+fn subgroups(group: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(group) else { return Vec::new() };
+    let directories = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    directories.map(|entry| entry.path()).collect()
+}
+
+/// The groups of this name beneath another.
+fn named(group: &Path, name: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for inner in subgroups(group) {
+        if inner.file_name().is_some_and(|own| own == name) {
+            found.push(inner);
+        } else {
+            found.extend(named(&inner, name));
         }
+    }
+    found
+}
+
+fn remove_groups(group: &Path) {
+    for inner in subgroups(group) {
+        remove_groups(&inner);
     }
     let _ = std::fs::remove_dir(group);
 }

@@ -26,6 +26,20 @@ pub enum LabFault {
         /// The last lines of what it said.
         output: String,
     },
+    /// A step that cannot be made to fail or to take long.
+    #[error("the lab cannot hinder a step `{step}`; it can hinder {}", listed(others))]
+    NoGrip {
+        /// The step.
+        step: String,
+        /// Those that can be hindered.
+        others: Vec<String>,
+    },
+    /// A certificate could not be made.
+    #[error("cannot make a certificate: {0}")]
+    Certificate(String),
+    /// Somebody wants it to end.
+    #[error("interrupted")]
+    Interrupted,
     /// A file could not be read or written.
     #[error("cannot {doing} `{}`: {source}", path.display())]
     File {
@@ -61,13 +75,21 @@ impl LabFault {
     }
 }
 
+fn listed(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    if quoted.is_empty() { "none of this input".to_owned() } else { quoted.join(", ") }
+}
+
 /// Runs a program to its end and gives what it printed.
 pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<String, LabFault> {
-    let done = std::process::Command::new(program)
-        .args(arguments)
-        .stdin(std::process::Stdio::null())
-        .output()
-        .map_err(LabFault::file("run", Path::new(program)))?;
+    let mut command = std::process::Command::new(program);
+    command.args(arguments).stdin(std::process::Stdio::null());
+    outcome(&format!("{program} {}", arguments.join(" ")), command)
+}
+
+/// Runs a command to its end and gives what it printed; `shown` is what it is called if it fails.
+pub(crate) fn outcome(shown: &str, mut command: std::process::Command) -> Result<String, LabFault> {
+    let done = command.output().map_err(LabFault::file("run", Path::new(command.get_program())))?;
     if done.status.success() {
         return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
     }
@@ -75,7 +97,7 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<String, LabFault>
     let said = String::from_utf8_lossy(&said);
     let lines: Vec<&str> = said.lines().collect();
     Err(LabFault::Program {
-        command: format!("{program} {}", arguments.join(" ")),
+        command: shown.to_owned(),
         status: done.status.to_string(),
         output: lines.get(lines.len().saturating_sub(5)..).unwrap_or_default().join("; "),
     })

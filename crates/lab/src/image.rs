@@ -4,12 +4,20 @@ use std::fmt::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+use crate::address::Address;
+use crate::authority::Authority;
+use crate::hindrance;
 use crate::kernel::Touched;
 use crate::stand_in::{KUBELET, KUBELET_UNIT, Misbehaviour, RUNTIME_UNIT, expected, runtime};
-use crate::{Instance, Kubernetes, LabFault, Subject, Way};
+use crate::{Instance, Kubernetes, LabFault, Subject, Way, Wishes};
 
 /// The name of a machine that no cloud gives one.
 pub(crate) const HOST: &str = "node1";
+
+/// What the programs of the machine trust.
+const BUNDLE: &str = "/etc/ssl/certs/ca-certificates.crt";
+/// What follows it in the bundle is the lab's.
+const MARK: &str = "# The lab's own.\n";
 
 /// The layer over the root: what is written stays in it from boot to boot.
 #[derive(Debug)]
@@ -54,48 +62,77 @@ impl Layer {
         symlink(target, &path).map_err(LabFault::file("link", &path))
     }
 
-    /// Lays everything that a subject needs.
+    /// Lays what a machine has from its first boot on.
+    pub(crate) fn found(&self) -> Result<(), LabFault> {
+        self.write("/etc/machine-id", b"", 0o444)?;
+        self.write("/var/log/journal/.lab", b"", 0o644)?;
+        // Debian enables whatever it finds on a first boot; images for nodes do not.
+        self.write("/etc/systemd/system-preset/95-lab.preset", b"disable *\n", 0o644)
+    }
+
+    /// Lays everything that a subject needs; what an earlier boot has made of the rest stays.
     pub(crate) fn prepare(
         &self,
         subject: &Subject,
-        instance: &Instance,
-        kubelet: Option<&Path>,
-        misbehaviour: Misbehaviour,
-        cluster: Option<&Kubernetes>,
+        wishes: &Wishes,
+        authority: Option<&Authority>,
+        lower: &Path,
     ) -> Result<(), LabFault> {
-        self.write("/etc/machine-id", b"", 0o444)?;
-        self.write("/var/log/journal/.lab", b"", 0o644)?;
-        self.seed(subject, instance)?;
-        self.kernel(subject, instance)?;
+        self.seed(subject, &wishes.instance)?;
+        self.kernel(subject, &wishes.instance)?;
         if let Some(agent) = &subject.agent {
-            let bytes = std::fs::read(agent).map_err(LabFault::file("read", agent))?;
-            self.write("/opt/bringup/bin/bringup-node", &bytes, 0o755)?;
+            self.copy("/opt/bringup/bin/bringup-node", agent, 0o755)?;
         }
+        self.software(subject, wishes)?;
+        self.hosts(subject, wishes.kubernetes.as_deref())?;
+        if let Some(authority) = authority {
+            self.trust(authority, lower)?;
+        }
+        let grips = hindrance::grips(subject.plan.as_ref(), &wishes.hindrances)?;
+        hindrance::lay(self, &grips)?;
+        for (path, file) in &subject.files {
+            // A file that can be run here can be run there.
+            let mode = std::fs::metadata(file).map_or(0o600, |status| status.permissions().mode() & 0o7777);
+            self.copy(path, file, mode)?;
+        }
+        Ok(())
+    }
+
+    fn copy(&self, path: &str, file: &Path, mode: u32) -> Result<(), LabFault> {
+        let bytes = std::fs::read(file).map_err(LabFault::file("read", file))?;
+        self.write(path, &bytes, mode)
+    }
+
+    /// Kubelet and the runtime, or what stands in for them.
+    fn software(&self, subject: &Subject, wishes: &Wishes) -> Result<(), LabFault> {
         let version = |software: &str| subject.plan.as_ref().and_then(|plan| expected(plan, software));
-        if cluster.is_none() {
+        if wishes.kubernetes.is_none() {
             let runtime_version = version("containerd").unwrap_or_else(|| "2.0.0".to_owned());
             self.write("/usr/bin/containerd", runtime(&runtime_version).as_bytes(), 0o755)?;
             self.write("/usr/lib/systemd/system/containerd.service", RUNTIME_UNIT.as_bytes(), 0o644)?;
         }
-        if let Some(kubelet) = kubelet {
-            let bytes = std::fs::read(kubelet).map_err(LabFault::file("read", kubelet))?;
-            self.write("/usr/bin/kubelet", &bytes, 0o755)?;
+        if let Some(kubelet) = wishes.real_kubelet() {
+            self.copy("/usr/bin/kubelet", &kubelet, 0o755)?;
         } else {
             self.write("/usr/bin/kubelet", KUBELET.as_bytes(), 0o755)?;
             let version = version("kubelet").unwrap_or_else(|| "1.33.0".to_owned());
-            self.write("/lab/kubelet.json", misbehaviour.wishes(&version).as_bytes(), 0o644)?;
+            self.write("/lab/kubelet.json", wishes.misbehaviour.wishes(&version).as_bytes(), 0o644)?;
         }
         self.write("/usr/lib/systemd/system/kubelet.service", KUBELET_UNIT.as_bytes(), 0o644)?;
-        if misbehaviour == Misbehaviour::StartsEarly {
+        if wishes.misbehaviour == Misbehaviour::StartsEarly {
             let place = "/etc/systemd/system/multi-user.target.wants/kubelet.service";
             self.link(place, "/usr/lib/systemd/system/kubelet.service")?;
         }
-        self.hosts(subject, cluster)?;
-        for (path, file) in &subject.files {
-            let bytes = std::fs::read(file).map_err(LabFault::file("read", file))?;
-            self.write(path, &bytes, 0o600)?;
-        }
         Ok(())
+    }
+
+    /// Adds the run's own authority to those that the machine trusts, in the place of an earlier run's.
+    fn trust(&self, authority: &Authority, lower: &Path) -> Result<(), LabFault> {
+        let own = self.path(BUNDLE);
+        let path = if own.exists() { own } else { lower.join(BUNDLE.trim_start_matches('/')) };
+        let bundle = std::fs::read_to_string(&path).map_err(LabFault::file("read", &path))?;
+        let others = bundle.split_once(MARK).map_or(bundle.as_str(), |(others, _)| others);
+        self.write(BUNDLE, format!("{others}{MARK}{}", authority.pem()).as_bytes(), 0o644)
     }
 
     /// Where cloud-init finds its user-data.
@@ -105,8 +142,13 @@ impl Layer {
                 "datasource_list: [Ec2]\ndatasource: {Ec2: {strict_id: false, timeout: 5, max_wait: 60, metadata_urls: [\"http://169.254.169.254:80\"]}}\n"
             }
             Way::NoCloud => "datasource_list: [NoCloud, None]\n",
+            Way::Ignition => {
+                self.write("/etc/selinux/config", b"SELINUX=disabled\nSELINUXTYPE=none\n", 0o644)?;
+                return self.write("/etc/cloud/cloud-init.disabled", b"", 0o644);
+            }
         };
-        let settings = format!("{source}network: {{config: disabled}}\n");
+        // The root has neither translations nor a server for secure shells.
+        let settings = format!("{source}network: {{config: disabled}}\nlocale: false\nssh_genkeytypes: []\n");
         self.write("/etc/cloud/cloud.cfg.d/99-lab.cfg", settings.as_bytes(), 0o644)?;
         if subject.way == Way::NoCloud {
             let seed = "/var/lib/cloud/seed/nocloud";
@@ -118,12 +160,12 @@ impl Layer {
     }
 
     /// Lays files over what a plan would change of this machine's own kernel.
-    pub(crate) fn kernel(&self, subject: &Subject, instance: &Instance) -> Result<(), LabFault> {
+    fn kernel(&self, subject: &Subject, instance: &Instance) -> Result<(), LabFault> {
         let touched = subject.plan.as_ref().map(Touched::by).unwrap_or_default();
-        let instance = (subject.way == Way::Ec2).then_some(instance);
+        let instance = subject.is_on_aws().then_some(instance);
         self.write("/lab/kernel", touched.script(instance).as_bytes(), 0o755)?;
         let unit = "[Unit]\nDescription=What the lab lays over the kernel\nDefaultDependencies=no\n\
-                    Before=sysinit.target systemd-sysctl.service systemd-modules-load.service\n\
+                    Before=sysinit.target systemd-sysctl.service systemd-modules-load.service cloud-init-local.service\n\
                     Conflicts=shutdown.target\n\n\
                     [Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/lab/kernel\n";
         self.write("/etc/systemd/system/lab-kernel.service", unit.as_bytes(), 0o644)?;
@@ -133,16 +175,13 @@ impl Layer {
     /// Hosts of served URLs are this very machine; the API server's has an address of its own.
     fn hosts(&self, subject: &Subject, cluster: Option<&Kubernetes>) -> Result<(), LabFault> {
         let mut hosts = String::from("127.0.0.1 localhost\n::1 localhost\n");
-        for (url, _) in &subject.served {
-            let host = url.split("://").nth(1).and_then(|rest| rest.split(['/', ':']).next());
-            if let Some(host) = host.filter(|host| host.parse::<std::net::IpAddr>().is_err()) {
-                hosts.push_str("127.0.0.1 ");
-                hosts.push_str(host);
-                hosts.push('\n');
-            }
-        }
         if let Some((name, address)) = cluster.and_then(Kubernetes::name) {
             let _ = writeln!(hosts, "{address} {name}");
+        }
+        for address in subject.served.iter().filter_map(|(url, _)| Address::of(url)) {
+            if address.host.parse::<std::net::IpAddr>().is_err() {
+                let _ = writeln!(hosts, "127.0.0.1 {}", address.host);
+            }
         }
         self.write("/etc/hosts", hosts.as_bytes(), 0o644)?;
         // Other names are asked for where nobody answers, and at once.

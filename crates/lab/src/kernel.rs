@@ -66,6 +66,7 @@ fn firmware(script: &mut String, instance: &Instance) {
     script.push_str(
         "mkdir -p /lab/class\n\
          cp -a /sys/class/. /lab/class/\n\
+         rm -rf /lab/class/dmi\n\
          mkdir -p /lab/class/dmi/id\n\
          mount --bind /lab/class /sys/class\n",
     );

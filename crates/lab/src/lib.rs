@@ -8,15 +8,24 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::disallowed_methods, reason = "the lab makes containers and reads what they leave")]
 
+mod address;
+mod authority;
 mod bench;
 mod container;
+mod ended;
 mod fault;
+mod folder;
+mod hindrance;
+mod ignition;
 mod image;
+mod interruption;
 mod kernel;
 mod kubernetes;
 mod metadata;
 mod network;
+mod order;
 mod outcome;
+mod probe;
 mod requirements;
 mod server;
 mod stand_in;
@@ -24,13 +33,16 @@ mod subject;
 pub mod timeline;
 mod trial;
 mod watch;
+mod wishes;
 
 pub use bench::Bench;
 pub use fault::LabFault;
+pub use hindrance::Hindrance;
 pub use kubernetes::Kubernetes;
 pub use metadata::{Instance, MetadataFault};
-pub use outcome::{KubeletKind, Outcome, Verdict};
+pub use outcome::{KubeletKind, Outcome, Requests, Verdict};
 pub use requirements::missing;
 pub use stand_in::Misbehaviour;
 pub use subject::{Subject, Way};
-pub use trial::{Trial, Wishes};
+pub use trial::Trial;
+pub use wishes::Wishes;

@@ -50,7 +50,7 @@ impl Instance {
 /// How the service fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetadataFault {
-    /// Nobody answers, for so long after the container's start.
+    /// Nobody answers, for so long after the agent asked first.
     Down(Duration),
     /// Each answer has this status.
     Status(u16),
@@ -98,13 +98,13 @@ impl Metadata {
         Self { leaves, fault }
     }
 
-    /// What the service answers, so long after the container's start.
-    pub(crate) fn answer(&self, request: &Request, since_start: Duration) -> Answer {
+    /// What the service answers, so long after the agent asked first.
+    pub(crate) fn answer(&self, request: &Request, since_first: Duration) -> Answer {
         let mut answer = Answer::default();
         match self.fault {
-            Some(MetadataFault::Down(until)) if since_start < until => return Answer::silence(),
             // Cloud-init gets its user-data in any case: a machine without it has nothing to try.
             Some(_) if !request.is_agent() => {}
+            Some(MetadataFault::Down(until)) if since_first < until => return Answer::silence(),
             Some(MetadataFault::Status(status)) => return Answer::status(status),
             Some(MetadataFault::Slow(wait)) => answer.after = wait,
             Some(MetadataFault::Garbage) => {

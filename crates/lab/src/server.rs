@@ -1,15 +1,19 @@
 //! A small web server inside the container's network.
 
-use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::LabFault;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use crate::address::Address;
+use crate::authority::Authority;
 use crate::metadata::Metadata;
 use crate::network::{METADATA, Network};
+use crate::{Hindrance, LabFault};
 
 /// Longer requests are none of ours.
 const LONGEST: u64 = 1 << 20;
@@ -66,79 +70,137 @@ impl Answer {
 /// One request, as it was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
+    pub(crate) at_ms: u64,
     pub(crate) agent: bool,
-    pub(crate) what: String,
-    pub(crate) status: u16,
+    pub(crate) metadata: bool,
 }
 
 /// What the server gives.
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) metadata: Option<Metadata>,
-    /// Files, by `http://HOST/PATH`.
+    /// Files, by URL.
     pub(crate) served: Vec<(String, PathBuf)>,
-    pub(crate) started: Instant,
+    /// Who vouches for addresses with `https`.
+    pub(crate) authority: Option<Arc<Authority>>,
+    /// What is left of hindrances, by URL; the metadata service has its address for one.
+    pub(crate) hindrances: Mutex<BTreeMap<String, Hindrance>>,
+    /// When the agent asked the metadata service first.
+    pub(crate) first: OnceLock<Instant>,
     pub(crate) seen: Mutex<Vec<Seen>>,
 }
 
 impl Site {
-    fn answer(&self, request: &Request) -> Answer {
+    fn answer(&self, request: &Request, scheme: &str) -> Answer {
         let host = request.header("host").unwrap_or_default();
-        let answer = if host.starts_with(METADATA) {
-            match &self.metadata {
-                Some(metadata) => metadata.answer(request, self.started.elapsed()),
-                None => Answer::silence(),
+        let metadata = host.starts_with(METADATA);
+        let url = format!("{scheme}://{host}{}", request.path);
+        if let Ok(mut seen) = self.seen.lock() {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let at_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+            seen.push(Seen { at_ms, agent: request.is_agent(), metadata });
+        }
+        let hindered = if metadata { METADATA } else { url.as_str() };
+        let hindrance = if metadata && !request.is_agent() { None } else { self.hindered(hindered) };
+        if let Some(Hindrance { failures: 1.., wait }) = hindrance {
+            return Answer { after: wait, ..Answer::status(503) };
+        }
+        let mut answer = match &self.metadata {
+            Some(service) if metadata => {
+                let first =
+                    if request.is_agent() { *self.first.get_or_init(Instant::now) } else { Instant::now() };
+                service.answer(request, first.elapsed())
             }
-        } else {
-            let url = format!("http://{host}{}", request.path);
-            let file = self.served.iter().find(|(served, _)| *served == url).map(|(_, file)| file);
-            match file.and_then(|file| std::fs::read(file).ok()) {
-                Some(body) => Answer::of(body),
-                None => Answer::status(404),
+            None if metadata => Answer::silence(),
+            _ => {
+                let file = self.served.iter().find(|(served, _)| *served == url).map(|(_, file)| file);
+                match file.and_then(|file| std::fs::read(file).ok()) {
+                    Some(body) => Answer::of(body),
+                    None => Answer::status(404),
+                }
             }
         };
-        if let Ok(mut seen) = self.seen.lock() {
-            seen.push(Seen {
-                agent: request.is_agent(),
-                what: format!("{} http://{host}{}", request.method, request.path),
-                status: if answer.silent { 0 } else { answer.status },
-            });
-        }
+        answer.after += hindrance.map(|hindrance| hindrance.wait).unwrap_or_default();
         answer
+    }
+
+    /// The hindrance of an address as it is now; one failure is used up.
+    fn hindered(&self, what: &str) -> Option<Hindrance> {
+        let mut hindrances = self.hindrances.lock().ok()?;
+        let hindrance = hindrances.get_mut(what)?;
+        let now = *hindrance;
+        hindrance.failures = hindrance.failures.saturating_sub(1);
+        Some(now)
+    }
+
+    /// Ports to listen at, and how to speak there.
+    fn ports(&self) -> Result<BTreeMap<u16, Option<Arc<ServerConfig>>>, LabFault> {
+        let mut ports = BTreeMap::from([(80, None)]);
+        let mut hosts = BTreeSet::new();
+        let mut secure = BTreeSet::new();
+        for address in self.served.iter().filter_map(|(url, _)| Address::of(url)) {
+            if address.secure {
+                hosts.insert(address.host.to_owned());
+                secure.insert(address.port);
+            } else {
+                ports.insert(address.port, None);
+            }
+        }
+        if let Some(authority) = self.authority.as_ref().filter(|_| !secure.is_empty()) {
+            let settings = authority.server(&hosts)?;
+            ports.extend(secure.into_iter().map(|port| (port, Some(Arc::clone(&settings)))));
+        }
+        Ok(ports)
     }
 }
 
 /// Starts serving inside the network; the threads end with the process.
 pub(crate) fn serve(network: &Network, site: &Arc<Site>) -> Result<(), LabFault> {
+    for (port, settings) in site.ports()? {
+        listen(network.file(), port, settings, site)?;
+    }
+    Ok(())
+}
+
+fn listen(
+    network: PathBuf,
+    port: u16,
+    settings: Option<Arc<ServerConfig>>,
+    site: &Arc<Site>,
+) -> Result<(), LabFault> {
     let site = Arc::clone(site);
     let (ready, waiting) = std::sync::mpsc::channel();
-    let name = network.name().to_owned();
-    std::thread::spawn(move || {
-        let listener = Network::enter_by_name(&name).and_then(|()| {
-            TcpListener::bind("0.0.0.0:80").map_err(LabFault::system("serve in the container's network"))
-        });
-        match listener {
-            Ok(listener) => {
-                let _ = ready.send(Ok(()));
-                for stream in listener.incoming().flatten() {
-                    let site = Arc::clone(&site);
-                    std::thread::spawn(move || converse(stream, &site));
-                }
+    std::thread::spawn(move || match listener(&network, port) {
+        Ok(listener) => {
+            let _ = ready.send(Ok(()));
+            for stream in listener.incoming().flatten() {
+                let (site, settings) = (Arc::clone(&site), settings.clone());
+                std::thread::spawn(move || match settings {
+                    None => converse(stream, "http", &site),
+                    Some(settings) => {
+                        if let Ok(connection) = ServerConnection::new(settings) {
+                            converse(StreamOwned::new(connection, stream), "https", &site);
+                        }
+                    }
+                });
             }
-            Err(fault) => {
-                let _ = ready.send(Err(fault));
-            }
+        }
+        Err(fault) => {
+            let _ = ready.send(Err(fault));
         }
     });
     waiting.recv().unwrap_or(Ok(()))
 }
 
-fn converse(stream: TcpStream, site: &Site) {
-    let Ok(copy) = stream.try_clone() else { return };
-    let mut reader = BufReader::new(copy.take(LONGEST));
-    let mut stream = stream;
-    while let Some(request) = read(&mut reader) {
-        let answer = site.answer(&request);
+fn listener(network: &Path, port: u16) -> Result<TcpListener, LabFault> {
+    Network::enter(network)?;
+    TcpListener::bind(("0.0.0.0", port)).map_err(LabFault::system("serve in the container's network"))
+}
+
+fn converse(stream: impl Read + Write, scheme: &str, site: &Site) {
+    let mut stream = BufReader::new(stream);
+    while let Some(request) = read(&mut stream) {
+        let answer = site.answer(&request, scheme);
         std::thread::sleep(answer.after);
         if answer.silent {
             return;
@@ -148,16 +210,16 @@ fn converse(stream: TcpStream, site: &Site) {
             answer.status,
             answer.body.len()
         );
-        if stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&answer.body)).is_err() {
+        let out = stream.get_mut();
+        if out.write_all(head.as_bytes()).and_then(|()| out.write_all(&answer.body)).is_err() {
             return;
         }
-        reader.get_mut().set_limit(LONGEST);
+        let _ = out.flush();
     }
 }
 
-fn read(reader: &mut BufReader<std::io::Take<TcpStream>>) -> Option<Request> {
-    let mut line = String::new();
-    reader.read_line(&mut line).ok().filter(|count| *count > 0)?;
+fn read(reader: &mut BufReader<impl Read>) -> Option<Request> {
+    let line = line(reader)?;
     let mut words = line.split_whitespace();
     let mut request = Request {
         method: words.next()?.to_owned(),
@@ -165,14 +227,19 @@ fn read(reader: &mut BufReader<std::io::Take<TcpStream>>) -> Option<Request> {
         headers: BTreeMap::new(),
     };
     loop {
-        let mut header = String::new();
-        reader.read_line(&mut header).ok().filter(|count| *count > 0)?;
-        match header.trim_end().split_once(':') {
+        match self::line(reader)?.trim_end().split_once(':') {
             Some((name, value)) => request.headers.insert(name.to_lowercase(), value.trim().to_owned()),
             None => break,
         };
     }
     let length: u64 = request.header("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
-    std::io::copy(&mut reader.by_ref().take(length.min(LONGEST)), &mut std::io::sink()).ok()?;
+    std::io::copy(&mut reader.take(length.min(LONGEST)), &mut std::io::sink()).ok()?;
     Some(request)
+}
+
+/// One line; nothing at the end of the connection.
+fn line(reader: &mut BufReader<impl Read>) -> Option<String> {
+    let mut line = String::new();
+    reader.take(LONGEST).read_line(&mut line).ok().filter(|count| *count > 0)?;
+    Some(line)
 }

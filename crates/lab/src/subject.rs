@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use bringup_plan::Plan;
+use bringup_spec::Platform;
 
 /// How a carrier gets into the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub enum Way {
     Ec2,
     /// From a seed on the disk.
     NoCloud,
+    /// By Ignition, before the first boot.
+    Ignition,
 }
 
 /// What is tried: a carrier, and what is known about it.
@@ -30,4 +33,11 @@ pub struct Subject {
     pub served: Vec<(String, PathBuf)>,
     /// Files that the image has beside what the lab puts there: path in the image and file of this machine.
     pub files: Vec<(String, PathBuf)>,
+}
+
+impl Subject {
+    /// Whether the machine is an instance of EC2.
+    pub(crate) fn is_on_aws(&self) -> bool {
+        self.way == Way::Ec2 || self.plan.as_ref().is_some_and(|plan| plan.platform == Platform::Aws)
+    }
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bringup_progress::Event;
 use serde_json::Value;
@@ -22,19 +22,15 @@ const UNIT_PROCESS_EXIT: &str = "98e322203f7a4ed290d09fe03c09fe15";
 #[derive(Debug)]
 pub(crate) struct Watch {
     journal: PathBuf,
+    since: SystemTime,
     cursor: Option<String>,
     reader: Option<(Child, Receiver<String>)>,
 }
 
 impl Watch {
-    /// Of the journal in this directory, behind a cursor.
-    pub(crate) fn new(journal: PathBuf, cursor: Option<String>) -> Self {
-        Self { journal, cursor, reader: None }
-    }
-
-    /// The place that was read last.
-    pub(crate) fn cursor(&self) -> Option<&str> {
-        self.cursor.as_deref()
+    /// Of the journal in this directory, from now on.
+    pub(crate) fn from_now_on(journal: PathBuf) -> Self {
+        Self { journal, since: SystemTime::now(), cursor: None, reader: None }
     }
 
     /// The next entry, or nothing in this time.
@@ -51,7 +47,13 @@ impl Watch {
                 }
                 Ok(entry)
             }
-            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Timeout) => {
+                // It does not see the file that a journal goes on in after a power cut, if that comes later than it.
+                if self.cursor.is_none() {
+                    self.stop();
+                }
+                Ok(None)
+            }
             // The reader ends where there is no journal yet.
             Err(RecvTimeoutError::Disconnected) => {
                 self.stop();
@@ -70,9 +72,13 @@ impl Watch {
             "--no-pager",
             "--quiet",
         ]);
-        if let Some(cursor) = &self.cursor {
-            command.arg(format!("--after-cursor={cursor}"));
-        }
+        match &self.cursor {
+            Some(cursor) => command.arg(format!("--after-cursor={cursor}")),
+            None => {
+                let since = self.since.duration_since(UNIX_EPOCH).unwrap_or_default();
+                command.arg(format!("--since=@{}.{:06}", since.as_secs(), since.subsec_micros()))
+            }
+        };
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -115,9 +121,16 @@ impl Entry {
         self.0.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// The machine's own name for the boot that it belongs to.
+    pub(crate) fn boot(&self) -> &str {
+        self.field("_BOOT_ID")
+    }
+
     /// What it says, if it says something that belongs in a timeline. `boot` is which boot of the trial it is.
     pub(crate) fn event(&self, boot: usize) -> Option<Event> {
-        let at_ms = self.field("__REALTIME_TIMESTAMP").parse::<u64>().ok()? / 1000;
+        // When it was said; a journal that is busy writes it down later.
+        let said = self.field("_SOURCE_REALTIME_TIMESTAMP").parse::<u64>();
+        let at_ms = said.or_else(|_| self.field("__REALTIME_TIMESTAMP").parse()).ok()? / 1000;
         let message = self.field("MESSAGE");
         // The agent's own events are lines of JSON.
         if self.field("_COMM") == "bringup-node"

@@ -8,8 +8,8 @@ use std::time::Duration;
 use bringup_carry::carriers_of;
 use bringup_lab::timeline::{line, svg};
 use bringup_lab::{
-    Bench, Instance, KubeletKind, Kubernetes, LabFault, MetadataFault, Misbehaviour, Outcome, Subject, Trial,
-    Verdict as Came, Way, Wishes,
+    Bench, Hindrance, Instance, KubeletKind, Kubernetes, LabFault, MetadataFault, Misbehaviour, Outcome,
+    Subject, Trial, Verdict as Came, Way, Wishes,
 };
 use bringup_plan::Plan;
 use bringup_spec::{AgentSource, Carrier, Certificate, JoinMethod, OsFamily, Platform, SecretSource};
@@ -67,7 +67,10 @@ pub(crate) fn execute(arguments: &TryOut, terminal: &mut Terminal) -> Result<Ver
 }
 
 fn of_lab(fault: &LabFault) -> Stop {
-    Stop::failed(fault.to_string())
+    match fault {
+        LabFault::NoGrip { .. } => Stop::input(fault.to_string()),
+        _ => Stop::failed(fault.to_string()),
+    }
 }
 
 /// Where the Debian root is kept.
@@ -80,8 +83,9 @@ fn cache() -> PathBuf {
 /// What is tried: a group of a document, or a carrier as it is.
 fn subject(arguments: &TryOut, wishes: &mut Wishes, terminal: &mut Terminal) -> Result<Subject, Stop> {
     let bytes = files::input(&arguments.input)?;
-    let served = pairs(&arguments.serve, "--serve", "URL=FILE")?;
-    let own_files = pairs(&arguments.file, "--file", "PATH=FILE")?;
+    let path = |text: &str| Some(PathBuf::from(text));
+    let served = pairs(&arguments.serve, "--serve", "URL=FILE", path)?;
+    let own_files = pairs(&arguments.file, "--file", "PATH=FILE", path)?;
     if !std::str::from_utf8(&bytes).is_ok_and(is_document) {
         if arguments.kubernetes.is_some() {
             return Err(Stop::input(
@@ -119,16 +123,13 @@ fn subject(arguments: &TryOut, wishes: &mut Wishes, terminal: &mut Terminal) -> 
         terminal.say("the cluster is the lab's own: so are the authority and what the node joins with");
     }
     let (_, group) = project.group(key).ok_or_else(|| Stop::input("there is no such node group"))?;
-    let carrier = match carriers_of(group).as_slice() {
+    let kind = match carriers_of(group).as_slice() {
         carriers if carriers.contains(&Carrier::CloudInit) => Carrier::CloudInit,
-        carriers if carriers.contains(&Carrier::Ignition) => {
-            return Err(Stop::input("the lab does not take Ignition configs yet")
-                .with_hint("try the group with `carriers: [cloud-init]`"));
-        }
+        carriers if carriers.contains(&Carrier::Ignition) => Carrier::Ignition,
         _ => Carrier::Multipart,
     };
     let built = project
-        .built(key, Wish::Bytes(&[carrier]), None)
+        .built(key, Wish::Bytes(&[kind]), None)
         .ok_or_else(|| Stop::input("there is no such node group"))?;
     if built.findings.has_errors() {
         terminal.findings(&built.findings.clone().sorted(), &project.sources);
@@ -143,7 +144,11 @@ fn subject(arguments: &TryOut, wishes: &mut Wishes, terminal: &mut Terminal) -> 
     };
     Ok(Subject {
         carrier,
-        way: if group.platform == Platform::Aws { Way::Ec2 } else { Way::NoCloud },
+        way: match (kind, group.platform) {
+            (Carrier::Ignition, _) => Way::Ignition,
+            (_, Platform::Aws) => Way::Ec2,
+            (_, Platform::Generic) => Way::NoCloud,
+        },
         stands_for: (group.os.family != OsFamily::Debian).then(|| group.os.family.to_string()),
         plan,
         agent,
@@ -185,16 +190,24 @@ fn no_agent() -> Stop {
         .with_hint("put `bringup-node-x86_64` beside `bringup`, or name it with `--agent PATH`")
 }
 
-fn pairs(texts: &[String], flag: &str, form: &str) -> Result<Vec<(String, PathBuf)>, Stop> {
-    texts
-        .iter()
-        .map(|text| {
-            let (left, right) = text
-                .rsplit_once('=')
-                .ok_or_else(|| Stop::input(format!("`{flag} {text}` is not of the form `{form}`")))?;
-            Ok((left.to_owned(), PathBuf::from(right)))
-        })
-        .collect()
+/// Two words with a `=` between; addresses may have more of them in their left part.
+fn pairs<T>(
+    texts: &[String],
+    flag: &str,
+    form: &str,
+    right: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<(String, T)>, Stop> {
+    let pair = |text: &String| {
+        let (left, given) = text.rsplit_once('=')?;
+        Some((left.to_owned(), right(given)?))
+    };
+    let wrong = |text: &String| Stop::input(format!("`{flag} {text}` is not of the form `{form}`"));
+    texts.iter().map(|text| pair(text).ok_or_else(|| wrong(text))).collect()
+}
+
+/// Seconds, with or without their unit.
+fn seconds(text: &str) -> Option<Duration> {
+    text.trim_end_matches('s').parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
 }
 
 fn wishes(arguments: &TryOut) -> Result<Wishes, Stop> {
@@ -202,24 +215,35 @@ fn wishes(arguments: &TryOut) -> Result<Wishes, Stop> {
     if let Some(kind) = &arguments.instance_type {
         instance.kind.clone_from(kind);
     }
-    let metadata_fault = arguments.metadata_fault.as_deref().map(metadata_fault).transpose()?;
-    let misbehaviour = arguments.stand_in.as_deref().map_or(Ok(Misbehaviour::None), misbehaviour)?;
+    if let Some(id) = &arguments.instance_id {
+        instance.id.clone_from(id);
+    }
+    let mut hindrances: std::collections::BTreeMap<String, Hindrance> = std::collections::BTreeMap::new();
+    for (step, failures) in pairs(&arguments.fail, "--fail", "STEP=N", |text| text.parse().ok())? {
+        hindrances.entry(step).or_default().failures = failures;
+    }
+    for (step, wait) in pairs(&arguments.slow, "--slow", "STEP=T", seconds)? {
+        hindrances.entry(step).or_default().wait = wait;
+    }
     Ok(Wishes {
         instance,
+        machine: arguments.machine.clone(),
         kubelet: arguments.kubelet.clone(),
         kubernetes: None,
-        misbehaviour,
-        metadata_fault,
+        misbehaviour: arguments.stand_in.as_deref().map_or(Ok(Misbehaviour::None), misbehaviour)?,
+        metadata_fault: arguments.metadata_fault.as_deref().map(metadata_fault).transpose()?,
+        hindrances,
         reboots: arguments.reboot,
-        power_cut: arguments.power_cut.clone(),
+        power_cuts: arguments.power_cut.clone(),
+        kills: arguments.kill.clone(),
+        until: pairs(&arguments.until, "--until", "WHO=WHAT", |text| Some(text.to_owned()))?,
         patience: Duration::from_secs(arguments.patience),
     })
 }
 
 fn metadata_fault(text: &str) -> Result<MetadataFault, Stop> {
     let wrong = || Stop::input(format!("`--metadata-fault {text}` is not known")).with_hint(FAULTS);
-    let seconds =
-        |text: &str| text.trim_end_matches('s').parse().map(Duration::from_secs).map_err(|_| wrong());
+    let seconds = |text: &str| seconds(text).ok_or_else(wrong);
     Ok(match text.split_once('=') {
         Some(("down", time)) => MetadataFault::Down(seconds(time)?),
         Some(("slow", time)) => MetadataFault::Slow(seconds(time)?),

@@ -1,6 +1,6 @@
 //! The processes of a control plane, for one boot of the machine.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ const CONTROLLERS: &str = "csrapproving,csrsigning,nodelifecycle";
 #[derive(Debug)]
 pub(crate) struct ControlPlane<'a> {
     cluster: &'a Kubernetes,
-    network: String,
+    network: PathBuf,
     children: Vec<(&'static str, Child)>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> ControlPlane<'a> {
             let prefix = if address.contains(':') { 128 } else { 32 };
             network.add_address(&format!("{address}/{prefix}"))?;
         }
-        let mut plane = Self { cluster, network: network.name().to_owned(), children: Vec::new() };
+        let mut plane = Self { cluster, network: network.file(), children: Vec::new() };
         plane.etcd(root)?;
         plane.api_server()?;
         plane.wait(&["get", "--raw=/readyz"], None)?;
@@ -96,7 +96,7 @@ impl<'a> ControlPlane<'a> {
     /// A command in the machine's network that does not outlive this process.
     fn inside(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new("nsenter");
-        command.arg(format!("--net=/run/netns/{}", self.network)).args([
+        command.arg(format!("--net={}", self.network.display())).args([
             "setpriv",
             "--pdeathsig",
             "KILL",

@@ -1,0 +1,140 @@
+//! Whether there is nothing more to see in a boot, and what it came to.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use bringup_plan::{Action, Plan};
+use bringup_progress::Event;
+
+use crate::Verdict;
+
+/// How long kubelet must have been healthy.
+const STEADY: Duration = Duration::from_secs(10);
+
+/// What a boot of one of our plans came to, by the agent's own events. It says that kubelet's step has finished when
+/// kubelet was active and healthy for ten seconds. What follows needs an API server: where there is none, the trial ends
+/// with the first step that cannot go on.
+pub(crate) fn by_agent(events: &[&Event], plan: &Plan) -> Option<Verdict> {
+    let own: Vec<&&Event> = events.iter().filter(|event| event.actor == "agent").collect();
+    let starts = |action: &Action| matches!(action, Action::StartKubelet { .. });
+    let kubelet = plan.steps.iter().find(|step| starts(&step.action)).map(|step| step.name.as_str());
+    let healthy = own.iter().position(|event| {
+        kubelet == Some(event.step.as_str()) && matches!(event.event.as_str(), "finished" | "skipped")
+    });
+    let is_end =
+        |event: &&&Event| matches!(event.event.as_str(), "arrived" | "paused" | "retrying" | "gave-up");
+    let arrivals = own.iter().filter(|event| event.event == "arrived").count();
+    match (healthy, kubelet) {
+        (Some(at), _) => own.get(at..)?.iter().any(|event| is_end(&event)).then_some(Verdict::CameUp),
+        // The first arrival is at the gate, the second at the end.
+        (None, None) if arrivals >= 2 => Some(Verdict::CameUp),
+        (None, _) => own.iter().any(|event| event.event == "gave-up").then_some(Verdict::Failed),
+    }
+}
+
+/// What a boot of somebody else's carrier came to: its goal reached and no failed unit; and where it starts kubelet,
+/// kubelet healthy for a while.
+pub(crate) fn by_units(events: &[&Event], cloud_init: bool, healthy: Option<Duration>) -> Option<Verdict> {
+    let mut starting = BTreeSet::new();
+    let mut failed = BTreeSet::new();
+    let mut settled = BTreeSet::new();
+    for event in events.iter().filter(|event| event.actor.contains('.')) {
+        let unit = event.actor.as_str();
+        match event.event.as_str() {
+            "starting" => {
+                starting.insert(unit);
+            }
+            "failed" => {
+                starting.remove(unit);
+                settled.insert(unit);
+                failed.insert(unit);
+            }
+            "started" => {
+                starting.remove(unit);
+                settled.insert(unit);
+                failed.remove(unit);
+            }
+            _ => {}
+        }
+    }
+    let last = if cloud_init { "cloud-init.target" } else { "multi-user.target" };
+    let reached = settled.contains("multi-user.target") && settled.contains(last);
+    if !reached || !starting.is_empty() {
+        return None;
+    }
+    let steady = healthy.is_some_and(|healthy| healthy >= STEADY);
+    match (failed.is_empty(), settled.contains("kubelet.service")) {
+        (false, _) => Some(Verdict::Failed),
+        (true, true) if !steady => None,
+        (true, _) => Some(Verdict::CameUp),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> Plan {
+        let text = r#"{"format":1,"cluster":"c","group":"g","flavour":"bringup","kubernetes":"1.33","platform":"generic",
+            "os":"debian","architecture":"x86_64","role":"worker","nodeName":"hostname","maxPods":{"fixed":110},"units":[],
+            "steps":[{"name":"kubelet","phase":"kubelet","action":{"do":"startKubelet","health":"http://127.0.0.1:1/"}}]}"#;
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn events(list: &[(&str, &str, &str)]) -> Vec<Event> {
+        let event = |(actor, step, event): &(&str, &str, &str)| Event {
+            at_ms: 0,
+            boot: "1".to_owned(),
+            actor: (*actor).to_owned(),
+            step: (*step).to_owned(),
+            event: (*event).to_owned(),
+            why: String::new(),
+        };
+        list.iter().map(event).collect()
+    }
+
+    fn after(list: &[(&str, &str)]) -> Option<Verdict> {
+        let list: Vec<_> = list.iter().map(|(step, event)| ("agent", *step, *event)).collect();
+        by_agent(&events(&list).iter().collect::<Vec<_>>(), &plan())
+    }
+
+    #[test]
+    fn arriving_at_the_gate_is_not_the_end() {
+        assert_eq!(after(&[("gate", "opened"), ("", "arrived")]), None);
+        assert_eq!(after(&[("", "arrived"), ("kubelet", "finished")]), None);
+        assert_eq!(
+            after(&[("", "arrived"), ("kubelet", "finished"), ("", "arrived")]),
+            Some(Verdict::CameUp)
+        );
+    }
+
+    #[test]
+    fn a_pause_is_the_end_only_once_kubelet_is_healthy() {
+        assert_eq!(after(&[("sysctls", "paused")]), None, "it may be mended");
+        assert_eq!(after(&[("kubelet", "finished"), ("registered", "paused")]), Some(Verdict::CameUp));
+        assert_eq!(after(&[("kubelet", "skipped"), ("registered", "paused")]), Some(Verdict::CameUp));
+    }
+
+    #[test]
+    fn giving_up_before_kubelet_is_a_failure() {
+        assert_eq!(after(&[("hook", "failed"), ("hook", "gave-up")]), Some(Verdict::Failed));
+        assert_eq!(after(&[("kubelet", "finished"), ("last", "gave-up")]), Some(Verdict::CameUp));
+    }
+
+    #[test]
+    fn somebody_elses_machine_is_up_when_its_goal_is_reached_and_nothing_has_failed() {
+        let units = |list: &[(&str, &str)], healthy: Option<u64>| {
+            let list: Vec<_> = list.iter().map(|(unit, event)| (*unit, "", *event)).collect();
+            let events = events(&list);
+            by_units(&events.iter().collect::<Vec<_>>(), true, healthy.map(Duration::from_secs))
+        };
+        let goal = [("multi-user.target", "started"), ("cloud-init.target", "started")];
+        assert_eq!(units(&goal[..1], None), None);
+        assert_eq!(units(&goal, None), Some(Verdict::CameUp));
+        let with = |more: &[(&'static str, &'static str)]| [&goal[..], more].concat();
+        assert_eq!(units(&with(&[("a.service", "starting")]), None), None);
+        assert_eq!(units(&with(&[("a.service", "failed")]), None), Some(Verdict::Failed));
+        assert_eq!(units(&with(&[("kubelet.service", "started")]), Some(9)), None);
+        assert_eq!(units(&with(&[("kubelet.service", "started")]), Some(10)), Some(Verdict::CameUp));
+    }
+}
