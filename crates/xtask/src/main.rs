@@ -2,11 +2,12 @@
 //!
 //! `cargo xtask generate` writes what follows from the source: `schema/*.json`, `docs/findings.md`, `docs/cli.md`;
 //! with `--check` it says what is out of date instead. `cargo xtask check` does that too, and holds the crates against
-//! the rules that the compiler does not know.
+//! the rules that the compiler does not know. `cargo xtask dist` builds the agent as it is shipped.
 #![expect(clippy::disallowed_methods, reason = "a task for the source tree reads and writes its files")]
 #![expect(clippy::print_stderr, reason = "what is wrong is said to the person who ran it")]
 
 mod cli;
+mod dist;
 mod edges;
 mod findings;
 mod sizes;
@@ -29,6 +30,15 @@ enum Task {
     },
     /// Generated files, and which crate may use which
     Check,
+    /// Build the agent as it is shipped: one static file for each architecture
+    Dist {
+        /// Only for this architecture; may be given more than once
+        #[arg(long, value_name = "NAME")]
+        arch: Vec<dist::Architecture>,
+        /// Where the files go
+        #[arg(short, long, value_name = "DIR", default_value = "target/dist")]
+        output: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -52,6 +62,7 @@ fn run(task: &Task) -> Result<Vec<String>> {
     match task {
         Task::Generate { check: false } => write(&top).map(|()| Vec::new()),
         Task::Generate { check: true } => Ok(outdated(&top)),
+        Task::Dist { arch, output } => dist::build(&top, arch, &top.join(output)).map(|_| Vec::new()),
         Task::Check => {
             let mut faults = outdated(&top);
             faults.extend(findings::ambiguous(&bringup::codes()));
