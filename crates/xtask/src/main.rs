@@ -2,7 +2,8 @@
 //!
 //! `cargo xtask generate` writes what follows from the source: `schema/*.json`, `docs/findings.md`, `docs/cli.md`;
 //! with `--check` it says what is out of date instead. `cargo xtask check` does that too, and holds the crates against
-//! the rules that the compiler does not know. `cargo xtask dist` builds the agent as it is shipped.
+//! the rules that the compiler does not know. `cargo xtask dist` builds the agent as it is shipped,
+//! `cargo xtask kill` kills it wherever it changes something.
 #![expect(clippy::disallowed_methods, reason = "a task for the source tree reads and writes its files")]
 #![expect(clippy::print_stderr, reason = "what is wrong is said to the person who ran it")]
 
@@ -10,6 +11,7 @@ mod cli;
 mod dist;
 mod edges;
 mod findings;
+mod kill;
 mod sizes;
 
 use std::path::{Path, PathBuf};
@@ -39,6 +41,12 @@ enum Task {
         #[arg(short, long, value_name = "DIR", default_value = "target/dist")]
         output: PathBuf,
     },
+    /// Kill the agent at every call that changes something, run it again, and compare; needs root and strace
+    Kill {
+        /// Another agent than the one in `target/dist`
+        #[arg(long, value_name = "PATH")]
+        agent: Option<PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -62,7 +70,8 @@ fn run(task: &Task) -> Result<Vec<String>> {
     match task {
         Task::Generate { check: false } => write(&top).map(|()| Vec::new()),
         Task::Generate { check: true } => Ok(outdated(&top)),
-        Task::Dist { arch, output } => dist::build(&top, arch, &top.join(output)).map(|_| Vec::new()),
+        Task::Dist { arch, output } => dist::build(&top, arch, &top.join(output)).map(|()| Vec::new()),
+        Task::Kill { agent } => kill::everywhere(&top, agent.as_deref()).map(|()| Vec::new()),
         Task::Check => {
             let mut faults = outdated(&top);
             faults.extend(findings::ambiguous(&bringup::codes()));

@@ -79,7 +79,7 @@ fn plans(top: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
         let output = folder.join(example);
         tools::run(
             Command::new("cargo")
-                .args(["run", "--quiet", "--locked", "--package", "bringup", "--", "build", "--output"])
+                .args(["run", "--quiet", "--locked", "--package", "bringup", "--", "build", "-o"])
                 .arg(&output)
                 .arg(format!("examples/{example}/cluster.yaml"))
                 .current_dir(top),

@@ -41,13 +41,21 @@ impl Architecture {
         format!("{}-unknown-linux-musl", self.name())
     }
 
+    /// The one of the machine that this runs on.
+    pub(crate) fn of_this_machine() -> Result<Self> {
+        let all = Self::value_variants().iter().copied();
+        all.into_iter()
+            .find(|one| one.is_of_this_machine())
+            .context("agents are not built for such a machine")
+    }
+
     fn is_of_this_machine(self) -> bool {
         self.name() == std::env::consts::ARCH
     }
 }
 
 /// Builds the agents, checks them, and says what they are.
-pub(crate) fn build(top: &Path, wished: &[Architecture], folder: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn build(top: &Path, wished: &[Architecture], folder: &Path) -> Result<()> {
     let wished = if wished.is_empty() { Architecture::value_variants() } else { wished };
     let zig = tools::zig(top)?;
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
@@ -71,8 +79,7 @@ pub(crate) fn build(top: &Path, wished: &[Architecture], folder: &Path) -> Resul
         eprintln!("{}  {} bytes  sha256 {}", agent.display(), bytes.len(), digest(&bytes));
         agents.push((*architecture, agent));
     }
-    agree::check(top, &agents)?;
-    Ok(agents.into_iter().map(|(_, agent)| agent).collect())
+    agree::check(top, &agents)
 }
 
 /// Compiles one agent and says where it is.

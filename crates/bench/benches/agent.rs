@@ -1,0 +1,96 @@
+//! The agent beside a shell script that brings the same node up as eksctl's design of 2019 describes it.
+//!
+//! Both run in one small container with a real systemd and a metadata service of its own, in turns; the same test of the
+//! end state is made after each run. What is compared, and what not, stands in docs/measured.md.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark starts processes, reads files and prints"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, ensure};
+use bringup_plan::LocalFiles;
+use serde_json::Value;
+
+/// What is wanted of the agent.
+const AIMS: [(&str, &str); 6] = [
+    ("child processes", "none"),
+    ("metadata requests", "at most 4"),
+    ("CPU", "5 times less"),
+    ("bytes of the binary", "at most 5,000,000"),
+    ("largest process", "at most 10 MiB"),
+    ("gate on a later boot", "within 20 ms"),
+];
+
+fn main() -> anyhow::Result<()> {
+    if std::env::args().any(|argument| argument == "--test") {
+        return Ok(());
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
+    let agent = std::env::var_os("BRINGUP_NODE_BINARY").map_or_else(
+        || root.join("target/dist").join(format!("bringup-node-{}", std::env::consts::ARCH)),
+        PathBuf::from,
+    );
+    ensure!(
+        agent.is_file(),
+        "there is no `{}`: build it with `cargo xtask dist`, or name one in BRINGUP_NODE_BINARY",
+        agent.display()
+    );
+    let inside = tempfile::tempdir()?;
+    let here = root.join("crates/bench/benches/agent");
+    for name in ["main", "metadata.py", "bootstrap.sh"] {
+        std::fs::copy(here.join(name), inside.path().join(name)).with_context(|| name.to_owned())?;
+    }
+    std::fs::copy(&agent, inside.path().join("bringup-node"))?;
+    let document = std::fs::read_to_string(here.join("cluster.yaml"))?;
+    std::fs::write(inside.path().join("plan.json"), plan(&document)?)?;
+    let status = Command::new(root.join("tests/container")).arg(inside.path()).status()?;
+    ensure!(status.success(), "the comparison did not come to its end");
+    let figures: Value = serde_json::from_slice(&std::fs::read(inside.path().join("figures.json"))?)?;
+    print(&figures, agent.metadata()?.len());
+    Ok(())
+}
+
+/// The plan of the document's only group.
+fn plan(text: &str) -> anyhow::Result<String> {
+    let read = bringup_spec::read("cluster.yaml", text);
+    let document = read.documents.first().context("the document cannot be read")?;
+    let compiled = bringup_plan::compile(document, 0, &LocalFiles::default());
+    let plan = compiled.plan.context("the document does not compile")?;
+    Ok(serde_json::to_string(&plan)?)
+}
+
+fn print(figures: &Value, bytes: u64) {
+    let figure = |who: &str, what: &str| figures[who][what].as_f64().unwrap_or(f64::NAN);
+    println!("{:<36} {:>12} {:>12} {:>12} {:>8}", "", "script", "agent", "later boot", "ratio");
+    let row = |name: &str, what: &str, unit: &str, digits: usize| {
+        let [script, agent, later] = ["script", "agent", "later"].map(|who| figure(who, what));
+        let cell = |value: f64| format!("{value:.digits$}{unit}");
+        let ratio = if agent > 0.0 { format!("{:.1}x", script / agent) } else { "-".to_owned() };
+        println!("{name:<36} {:>12} {:>12} {:>12} {ratio:>8}", cell(script), cell(agent), cell(later));
+    };
+    row("its start to kubelet's start", "start_ms", " ms", 1);
+    row("its start to its end", "whole_ms", " ms", 1);
+    row("CPU, with children", "cpu_ms", " ms", 2);
+    row("CPU of systemd meanwhile", "manager_ms", " ms", 2);
+    row("child processes", "children", "", 0);
+    row("metadata requests", "requests", "", 0);
+    row("largest process", "largest_kib", " KiB", 0);
+    println!("{:<36} {:>12} {bytes:>12}", "bytes of the binary", "");
+    let ratio = figure("script", "cpu_ms") / figure("agent", "cpu_ms");
+    let met = [
+        figure("agent", "children") + figure("later", "children") == 0.0,
+        figure("agent", "requests") <= 4.0,
+        ratio >= 5.0,
+        bytes <= 5_000_000,
+        figure("agent", "largest_kib").max(figure("later", "largest_kib")) <= 10.0 * 1024.0,
+        figure("later", "whole_ms") <= 20.0,
+    ];
+    println!();
+    for ((name, aim), met) in AIMS.iter().zip(met) {
+        println!("{:<24} {aim:<20} {}", name, if met { "reached" } else { "not reached" });
+    }
+}
