@@ -27,6 +27,10 @@ pub(crate) enum Command {
     Status(Status),
     /// Prints a bearer token for an EKS cluster, made from the instance's credentials
     Token(Token),
+    /// Prints completions for a shell
+    Completions(Completions),
+    /// Writes the manual pages
+    Man(Man),
 }
 
 /// The machine, or a directory that stands for it.
@@ -108,6 +112,20 @@ pub(crate) struct Token {
     /// The role that the cluster knows, where it is not the instance's own
     #[arg(long, value_name = "ARN")]
     pub(crate) role: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// The directory to write the pages to; without it, the main page goes to standard output
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
 }
 
 fn phase(text: &str) -> Result<Phase, String> {

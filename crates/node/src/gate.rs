@@ -5,8 +5,15 @@ use std::path::Path;
 
 use bringup_disk::{Change, FileFault, Files, Owner, Wanted};
 use bringup_facts::environment_file;
-use bringup_plan::GATE_FILE;
+use bringup_plan::{Action, GATE_FILE, Plan, Step};
 use bringup_spec::Text;
+use bringup_systemd::{BusFault, Systemd};
+
+use crate::machine::Machine;
+
+/// What follows the gate.
+const AFTER: &str = "bringup-after.service";
+const KUBELET: &str = "kubelet.service";
 
 /// Publishes the gate file by one rename.
 pub(crate) fn open(files: &Files<'_>, environment: &BTreeMap<String, Text>) -> Result<Change, FileFault> {
@@ -15,6 +22,22 @@ pub(crate) fn open(files: &Files<'_>, environment: &BTreeMap<String, Text>) -> R
         Path::new(GATE_FILE),
         Wanted { content: content.as_bytes(), mode: 0o600, owner: Owner::ROOT },
     )
+}
+
+/// Queues kubelet and what follows the gate, without waiting for them. What runs already is left alone.
+///
+/// An agent that dies after the gate is recorded as open takes these jobs with it: they wait for its unit. So whoever finds
+/// the gate open queues them, too.
+pub(crate) fn queue(machine: &Machine, plan: &Plan) -> Result<(), BusFault> {
+    if !machine.is_itself() {
+        return Ok(());
+    }
+    let queues = |step: &Step| matches!(step.action, Action::OpenGate { queue_kubelet: true, .. });
+    let mut systemd = Systemd::connect()?;
+    if plan.steps.iter().any(queues) {
+        systemd.start(KUBELET)?;
+    }
+    systemd.start(AFTER).map(|_| ())
 }
 
 /// What the gate file says.

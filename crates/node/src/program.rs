@@ -65,7 +65,8 @@ pub(crate) fn join(machine: &Machine, step: &str, deadline: Instant) -> Option<R
     let looked = || -> Result<Option<Systemd>, BusFault> {
         let mut systemd = Systemd::connect()?;
         systemd.subscribe()?;
-        let there = systemd.state(&unit)?.is_some_and(|state| state.activity != Activity::Inactive);
+        let there = |state: UnitState| state.activity != Activity::Inactive || state.queued;
+        let there = systemd.state(&unit)?.is_some_and(there);
         Ok(there.then_some(systemd))
     };
     match looked() {
@@ -75,8 +76,9 @@ pub(crate) fn join(machine: &Machine, step: &str, deadline: Instant) -> Option<R
     }
 }
 
+/// A unit that the manager has not come to yet is inactive, and its result is `success`: that is no end.
 fn is_under_way(state: &UnitState) -> bool {
-    matches!(state.activity, Activity::Activating | Activity::Deactivating)
+    state.queued || matches!(state.activity, Activity::Activating | Activity::Deactivating)
 }
 
 /// Waits for the end of a program, and clears its unit away once its result is known.
@@ -206,5 +208,59 @@ pub(crate) fn tail(machine: &Machine, step: &str) -> String {
         // A line that was cut in two says the wrong thing.
         (1.., Some((_, whole))) => whole.to_owned(),
         _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bringup_systemd::{Activity, UnitState};
+
+    use super::{is_under_way, judge, unit_name};
+    use crate::actions::Stopped;
+
+    fn state(activity: Activity, result: &str, status: i32) -> UnitState {
+        UnitState {
+            activity,
+            sub_state: String::new(),
+            result: result.to_owned(),
+            main_process: None,
+            status,
+            killed: false,
+            restarts: Some(0),
+            queued: false,
+            invocation: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_program_that_the_manager_has_not_come_to_has_not_ended() {
+        let fresh = state(Activity::Inactive, "success", 0);
+        assert!(is_under_way(&UnitState { queued: true, ..fresh.clone() }));
+        assert!(!is_under_way(&fresh));
+        assert!(is_under_way(&state(Activity::Activating, "success", 0)));
+        assert!(!is_under_way(&state(Activity::Active, "success", 0)));
+        assert!(!is_under_way(&state(Activity::Failed, "exit-code", 3)));
+    }
+
+    #[test]
+    fn how_a_program_ended_is_told() {
+        let why =
+            |result: &str, status: i32| match judge(&state(Activity::Failed, result, status), String::new) {
+                Err(Stopped::Failed(failure)) => failure.why,
+                Err(Stopped::TimedOut { .. }) => "timed out".to_owned(),
+                other => format!("{other:?}"),
+            };
+        assert_eq!(why("exit-code", 3), "it ended with code 3");
+        assert!(why("exit-code", 203).starts_with("the program cannot be started"));
+        assert_eq!(why("signal", 9), "it was ended by signal 9");
+        assert_eq!(why("oom-kill", 9), "it was ended because memory ran out");
+        assert_eq!(why("timeout", 15), "timed out");
+        assert!(judge(&state(Activity::Active, "success", 0), String::new).is_ok());
+    }
+
+    #[test]
+    fn a_step_has_one_unit_whatever_its_name() {
+        assert_eq!(unit_name("hook a/b"), "bringup-step-hook\\x20a\\x2fb.service");
+        assert_eq!(unit_name("driver-1.2"), "bringup-step-driver-1.2.service");
     }
 }

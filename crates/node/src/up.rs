@@ -5,10 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use bringup_facts::Facts;
-use bringup_plan::Plan;
+use bringup_plan::{Action, Plan};
 use bringup_progress::{
     Adopted, Course, Effect, Failure, FailureKind, Happening, Order, Range, Surroundings,
 };
+use bringup_spec::Phase;
 
 use crate::actions::{self, Checks, Doing, Stopped};
 use crate::ended::Ended;
@@ -44,13 +45,21 @@ pub(crate) enum UpFault {
     TooEarly { step: String, phase: String },
 }
 
+/// How a run went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Followed {
+    pub(crate) ended: Ended,
+    /// Whether the gate was found open: nothing that follows it was queued by this run.
+    pub(crate) found_open: bool,
+}
+
 /// Follows a plan.
 pub(crate) fn follow(
     machine: &Machine,
     plan: &Plan,
     asked: &Asked,
     identity: &str,
-) -> Result<Ended, UpFault> {
+) -> Result<Followed, UpFault> {
     let teller = Teller::new();
     let Opened { journal, state, damage, lost } = Journal::open(machine.files())?;
     if let Some(damage) = damage {
@@ -65,9 +74,28 @@ pub(crate) fn follow(
         return Err(UpFault::TooEarly { step: step.to_owned(), phase: phase.to_string() });
     }
     let network = Network::of_plan(plan);
-    let mut run =
-        Run { machine, plan, asked, knowledge, remembered, checked, teller, journal, lost, course, network };
-    run.through()
+    let begun = BTreeSet::new();
+    let mut run = Run {
+        machine,
+        plan,
+        asked,
+        knowledge,
+        remembered,
+        checked,
+        teller,
+        journal,
+        lost,
+        course,
+        network,
+        begun,
+    };
+    let ended = run.through()?;
+    let gate = |step: &&bringup_plan::Step| matches!(step.action, Action::OpenGate { .. });
+    let gate = plan.steps.iter().find(gate).map(|step| step.name.as_str());
+    let found_open = ended == Ended::Well
+        && asked.range.until == Some(Phase::Gate)
+        && gate.is_some_and(|gate| !run.begun.contains(gate));
+    Ok(Followed { ended, found_open })
 }
 
 struct Run<'p> {
@@ -84,6 +112,8 @@ struct Run<'p> {
     lost: bool,
     course: Course<'p>,
     network: Network,
+    /// Steps that this run has begun.
+    begun: BTreeSet<String>,
 }
 
 /// What an effect leads to.
@@ -151,6 +181,7 @@ impl Run<'_> {
             }
             Effect::Do(order) => {
                 self.journal.flush()?;
+                self.begun.insert(order.step.clone());
                 Led::Heard(self.perform(&order))
             }
             Effect::Adopt(order) => Led::Heard(Happening::Adopted(self.adopt(&order))),

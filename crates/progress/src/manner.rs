@@ -49,7 +49,10 @@ impl Manner {
             }
             Action::Install { .. } | Action::UpdateOs { .. } => Self::patient(30 * MINUTE, 30 * MINUTE),
             Action::AwaitRegistration { .. } => Self::patient(10 * MINUTE, 10 * MINUTE),
-            Action::Run { .. } => Self::brief(10 * MINUTE),
+            // The boot loader looks through all disks for systems; a swap file is written whole.
+            Action::Run { .. } | Action::SetKernelArguments { .. } | Action::SetSwap { .. } => {
+                Self::brief(10 * MINUTE)
+            }
             Action::StartUnit { .. } | Action::PlaceUnits => Self::brief(2 * MINUTE),
             Action::StartKubelet { .. } | Action::Reboot { .. } => Self::brief(5 * MINUTE),
             _ => Self::brief(MINUTE),

@@ -138,6 +138,9 @@ impl Systemd {
         let number = |value: Option<Value>| value.and_then(|value| value.as_number());
         let activity = text(self.known(&loaded, UNIT, "ActiveState")?);
         let sub_state = text(self.known(&loaded, UNIT, "SubState")?);
+        // The number of its job and the job's path; zero without one.
+        let job = self.known(&loaded, UNIT, "Job")?;
+        let queued = job.as_ref().and_then(|job| job.items().first()).and_then(Value::as_number);
         let invocation = self
             .known(&loaded, UNIT, "InvocationID")?
             .map(|value| {
@@ -161,6 +164,7 @@ impl Systemd {
             // CLD_EXITED is 1; CLD_KILLED and CLD_DUMPED are 2 and 3.
             killed: matches!(code, Some(2 | 3)),
             restarts: restarts.and_then(|restarts| u32::try_from(restarts).ok()),
+            queued: queued.is_some_and(|number| number != 0),
             invocation,
         }))
     }

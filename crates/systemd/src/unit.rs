@@ -47,6 +47,8 @@ pub struct UnitState {
     pub killed: bool,
     /// How often it was started again; unknown to old versions.
     pub restarts: Option<u32>,
+    /// Whether the manager has yet to do something about it: one whose start is queued is still what it was before.
+    pub queued: bool,
     /// The number of its present or last run.
     pub invocation: String,
 }

@@ -193,6 +193,7 @@ mod tests {
             status: 0,
             killed: false,
             restarts: Some(restarts),
+            queued: false,
             invocation: String::new(),
         }
     }

@@ -145,7 +145,7 @@ pub(crate) fn perform(doing: &Doing<'_>) -> Result<Success, Stopped> {
         }
         Action::StartUnit { unit, reads: _ } => units::start(doing, unit),
         Action::PlaceUnits => units::place(doing),
-        Action::OpenGate { environment, queue_kubelet } => gate::open(doing, environment, *queue_kubelet),
+        Action::OpenGate { environment, queue_kubelet: _ } => gate::open(doing, environment),
         Action::StartKubelet { health } => kubelet::start(doing, health),
         Action::AwaitRegistration { kubeconfig, check_skew } => {
             register::wait(doing, kubeconfig, *check_skew)

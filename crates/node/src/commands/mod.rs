@@ -1,6 +1,7 @@
 //! One module for each command.
 
 pub(crate) mod explain;
+pub(crate) mod manual;
 pub(crate) mod reset;
 pub(crate) mod status;
 pub(crate) mod token;

@@ -11,7 +11,7 @@ use crate::ended::Ended;
 use crate::lock::{Lock, LockFault};
 use crate::machine::Machine;
 use crate::teller::Teller;
-use crate::{places, plan_file, up};
+use crate::{gate, places, plan_file, up};
 
 /// Follows the plan.
 pub(crate) fn execute(options: &Up) -> Ended {
@@ -30,7 +30,7 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
         .map_err(|fault| wrong(format!("cannot open `{}`: {fault}", options.place.root.display())))?;
     let given = options.facts.as_deref().map(facts).transpose().map_err(wrong)?;
     let plan = plan(&machine, options.plan.as_deref()).map_err(wrong)?;
-    let _lock = Lock::take(&machine).map_err(|fault| match fault {
+    let lock = Lock::take(&machine).map_err(|fault| match fault {
         LockFault::Taken => (Ended::NotYet, fault.to_string()),
         _ => (Ended::No, fault.to_string()),
     })?;
@@ -41,7 +41,14 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
         ignored: options.ignore_preflight.iter().cloned().collect(),
     };
     let identity = identity(&machine, asked.given.as_ref());
-    up::follow(&machine, &plan, &asked, &identity).map_err(|fault| (Ended::No, fault.to_string()))
+    let followed =
+        up::follow(&machine, &plan, &asked, &identity).map_err(|fault| (Ended::No, fault.to_string()))?;
+    // What is queued may start at once, and wants the lock.
+    drop(lock);
+    if followed.found_open {
+        gate::queue(&machine, &plan).map_err(|fault| (Ended::No, fault.to_string()))?;
+    }
+    Ok(followed.ended)
 }
 
 /// The plan of the machine, or another one.

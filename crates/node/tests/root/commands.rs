@@ -1,10 +1,11 @@
 //! What the commands say, and how they end.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::node::{Node, needs_root};
+use crate::node::{Node, agent, needs_root, ran};
 use crate::plans::small;
 
 #[test]
@@ -193,4 +194,26 @@ fn what_was_written_over_is_put_back() {
 
 fn mode(node: &Node, path: &str) -> u32 {
     node.path(path).metadata().unwrap().permissions().mode() & 0o7777
+}
+
+#[test]
+fn there_is_a_manual_and_shells_complete() {
+    let node = Node::new(&small());
+    let folder = node.beside("man");
+    let wrote = ran(Command::new(agent()).arg("man").arg(&folder), "");
+    assert_eq!(wrote.code, Some(0), "{}", wrote.errors);
+    let mut names: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().display().to_string())
+        .collect();
+    names.sort();
+    let commands = ["-completions", "-explain", "-man", "-reset", "-status", "-token", "-up", ""];
+    assert_eq!(names, commands.map(|command| format!("bringup-node{command}.8")));
+    let page = std::fs::read_to_string(folder.join("bringup-node-up.8")).unwrap();
+    assert!(page.starts_with(".ie") && page.contains("ignore\\-preflight"), "{page}");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = ran(Command::new(agent()).args(["completions", shell]), "");
+        assert_eq!(script.code, Some(0));
+        assert!(script.output.contains("ignore-preflight"), "{shell}");
+    }
 }
