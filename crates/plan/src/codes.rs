@@ -151,6 +151,9 @@ bringup_diag::codes! {
     /// Two taints with the same key and effect; the API server refuses the node. It never joins. Keep one of the two;
     /// the same key may stand there again only with another effect.
     TAINT_DUPLICATE = "taint/duplicate";
+    /// A taint has no effect. kubelet would start, and the API server would refuse the node that it registers: it never
+    /// joins. Write one of the three effects.
+    TAINT_EFFECT = "taint/effect";
     /// kubeadm taints a control-plane node itself, but not one that is given taints. Any pod may then be put beside
     /// the API server and etcd. Add the taint that the hint names to the group's own.
     TAINT_REPLACED = "taint/replaces-kubeadms";

@@ -202,6 +202,15 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
     let group = context.group;
     let config = group.kubelet.config.get("maxPods").and_then(serde_json::Value::as_u64);
     let flag = group.kubelet.flags.get("max-pods").and_then(|text| text.as_literal()?.parse::<u64>().ok());
+    if group.kubelet.flags.get("max-pods").is_some_and(|text| text.as_literal().is_none()) {
+        let path = context.at(["kubelet", "flags", "max-pods"]);
+        context.error(
+            codes::FLAG_RESERVED,
+            &path,
+            "the number of pods may not be a fact here: memory is set aside for each of them",
+            "write a number, or leave it to `maxPods`, which knows the instance type",
+        );
+    }
     let given = config.map(|pods| (pods, ["kubelet", "config", "maxPods"]));
     let given = flag.map(|pods| (pods, ["kubelet", "flags", "max-pods"])).or(given);
     if let Some((pods, keys)) = given {

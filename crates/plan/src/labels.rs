@@ -6,8 +6,8 @@ use bringup_spec::{Fact, Segment, Taint, Text};
 use bringup_yaml::Path;
 use serde_json::Value;
 
-use crate::codes;
 use crate::context::Context;
+use crate::{codes, network};
 
 /// Labels under `kubernetes.io` and `k8s.io` that kubelet may set on its own node.
 const ALLOWED: [&str; 11] = [
@@ -75,8 +75,9 @@ fn is_subdomain(text: &str) -> bool {
         })
 }
 
-/// What is wrong with the value of a label, if anything; of facts only the literal parts can be judged.
-fn value_fault(value: &Text) -> Option<String> {
+/// What is wrong with the value of a label, if anything; most facts are known to fit, of the rest only the literal parts
+/// can be judged.
+fn value_fault(value: &Text, ipv6: bool) -> Option<String> {
     if let Some(value) = value.as_literal() {
         return if value.is_empty() { None } else { word_fault(value) };
     }
@@ -88,6 +89,12 @@ fn value_fault(value: &Text) -> Option<String> {
             let behind = if index + 1 < segments.len() { "a" } else { "" };
             word_fault(&format!("{before}{text}{behind}"))
         }
+        Segment::Fact { fact: Fact::ProviderId, .. } => {
+            Some("what the node puts in for `@{providerId}` has `:` and `/` in it".to_owned())
+        }
+        Segment::Fact { fact: Fact::Address, .. } if ipv6 => Some(
+            "what the node puts in for `@{address}` has `:` in it, as the cluster is one of IPv6".to_owned(),
+        ),
         Segment::Fact { .. } => None,
     })
 }
@@ -126,6 +133,7 @@ fn refusal(key: &str) -> Option<&'static str> {
 
 /// Checks the labels of the group.
 pub(crate) fn check_labels(context: &mut Context<'_>) {
+    let ipv6 = network::is_ipv6(&context.spec.network);
     for (key, value) in &context.group.labels {
         let path = || context.path.key("labels").key(key.as_str());
         if let Some(fault) = name_fault(key) {
@@ -150,7 +158,7 @@ pub(crate) fn check_labels(context: &mut Context<'_>) {
                 instead,
             );
         }
-        if let Some(fault) = value_fault(value) {
+        if let Some(fault) = value_fault(value, ipv6) {
             let path = context.path.key("labels").key(key.as_str());
             context.error(
                 codes::LABEL_VALUE,
@@ -206,11 +214,25 @@ pub(crate) fn check_field_taints(context: &mut Context<'_>, path: &Path) {
     for (index, taint) in taints.into_iter().flatten().enumerate() {
         let text = |key: &str| taint.get(key).and_then(Value::as_str);
         let place = path.index(index);
-        let (Some(key), Some(effect)) = (text("key"), text("effect")) else { continue };
+        let (key, effect) = (text("key").unwrap_or_default(), text("effect").unwrap_or_default());
         if let Some(fault) = name_fault(key) {
+            let place = if taint.get("key").is_some() { place.key("key") } else { place.clone() };
             let message = format!("`{key}` is no name of a taint: {fault}");
             let hint = "write one such as `example.com/gpu` or `dedicated`";
-            context.error(codes::TAINT_NAME, &place.key("key"), message, hint);
+            context.error(codes::TAINT_NAME, &place, message, hint);
+        }
+        if let Some(value) = text("value").filter(|value| !value.is_empty())
+            && let Some(fault) = word_fault(value)
+        {
+            let message = format!("`{value}` is no value of a taint: {fault}");
+            let hint = "a value has at most 63 letters, digits, `-`, `_` and `.`, and may be empty";
+            context.error(codes::TAINT_VALUE, &place.key("value"), message, hint);
+        }
+        if effect.is_empty() {
+            let message = format!("the taint `{key}` has no effect: the API server would refuse the node");
+            let hint = "write `effect: NoSchedule`, `PreferNoSchedule` or `NoExecute`";
+            context.error(codes::TAINT_EFFECT, &place, message, hint);
+            continue;
         }
         if let Some(first) = seen.insert((key, effect), index) {
             context.error(
@@ -272,7 +294,10 @@ mod tests {
 
     #[test]
     fn values_may_be_empty_and_hold_facts() {
-        let fault = |text: &str| value_fault(&Text::parse(text).unwrap());
+        let fault = |text: &str| value_fault(&Text::parse(text).unwrap(), false);
+        assert!(fault("@{providerId}").is_some());
+        assert_eq!(fault("@{address}"), None);
+        assert!(value_fault(&Text::parse("@{address}").unwrap(), true).is_some());
         assert_eq!(fault(""), None);
         assert_eq!(fault("gpu-@{zone}"), None);
         assert_eq!(fault("@{instanceType}"), None);

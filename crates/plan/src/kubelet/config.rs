@@ -207,7 +207,9 @@ fn eks(context: &Context<'_>, decisions: &Decisions, fields: &mut Map<String, Va
 /// The time that all pods and that critical ones have to end, where EKS' images give them any.
 pub(super) fn shutdown_periods(context: &Context<'_>) -> Option<[&'static str; 2]> {
     let eks = context.spec.join.method == JoinMethod::EksToken;
-    (eks && context.minor >= Minor(34)).then_some(["2m30s", "30s"])
+    // kubelet does not start with both ways to say it.
+    let by_priority = context.group.kubelet.config.contains_key("shutdownGracePeriodByPodPriority");
+    (eks && context.minor >= Minor(34) && !by_priority).then_some(["2m30s", "30s"])
 }
 
 fn set_gate(fields: &mut Map<String, Value>, gate: &str) {
@@ -306,6 +308,10 @@ fn report(context: &mut Context<'_>, path: &Path, fault: &ConfigFault) {
     let mut finding = bringup_diag::Finding::new(severity, code, message).at(located);
     finding.hint = fault.hint().or_else(|| match &fault.kind {
         FaultKind::WrongValue { expected, .. } => Some(format!("write {expected}")),
+        FaultKind::Unknown { .. } => Some(format!(
+            "remove it: no kubelet 1.{} reads it; what it is for may be a flag",
+            context.minor.0
+        )),
         _ => None,
     });
     context.findings.push(finding);

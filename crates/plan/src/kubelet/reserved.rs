@@ -79,6 +79,25 @@ const DOMAIN: &str = "the cluster's domain is another one for every other node";
 const DNS: &str = "`network.dns` says otherwise";
 const SWAP: &str = "the node is to have swap, and kubelet would not start";
 
+const NOTHING: &str = "nothing would take the place of what the plan works out";
+
+/// Fields that the plan decides, so that other parts of the node agree with them.
+const DECIDED: [&[&str]; 13] = [
+    &["authentication"],
+    &["authentication", "anonymous"],
+    &["authentication", "webhook"],
+    &["authentication", "x509"],
+    &["authorization"],
+    &["authorization", "mode"],
+    &["cgroupDriver"],
+    &["clusterDNS"],
+    &["clusterDomain"],
+    &["containerRuntimeEndpoint"],
+    &["maxPods"],
+    &["registerWithTaints"],
+    &["serverTLSBootstrap"],
+];
+
 /// Checks the fields that the operator gave under `path`.
 pub(crate) fn check_fields(context: &mut Context<'_>, path: &Path) {
     let config = &context.group.kubelet.config;
@@ -140,6 +159,20 @@ pub(crate) fn check_fields(context: &mut Context<'_>, path: &Path) {
     if config.get("failSwapOn") == Some(&Value::Bool(true)) && keeps_swap(context) {
         refuse(&["failSwapOn"], SWAP, "remove it, or write `swap: off`".to_owned());
     }
+    for keys in DECIDED {
+        let nothing = match lookup(keys) {
+            Some(Value::Null) => true,
+            Some(Value::String(text)) => text.is_empty(),
+            Some(Value::Array(items)) => items.is_empty() && *keys != ["registerWithTaints"],
+            _ => false,
+        };
+        if nothing {
+            refuse(keys, NOTHING, "remove it, or write the value that you mean".to_owned());
+        }
+    }
+    // One finding for each field, the first and most telling one.
+    let mut told = std::collections::BTreeSet::new();
+    faults.retain(|(keys, ..)| told.insert(keys.clone()));
     for (keys, why, instead) in faults {
         let message = format!("`{}` may not be set: {why}", keys.join("."));
         context.key_error(codes::FIELD_RESERVED, &path.keys(keys), message, instead);

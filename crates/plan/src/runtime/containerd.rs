@@ -47,6 +47,7 @@ pub(super) fn config(
     };
     let Some(fragment) = fragment else { return Some(text) };
     let mut table = text.parse::<Table>().ok()?;
+    yield_to(&mut table, &fragment);
     merge(&mut table, fragment);
     // The fragment cannot choose a schema that the rest is not written in.
     table.insert("version".to_owned(), Value::Integer(schema));
@@ -104,6 +105,15 @@ fn schema(context: &mut Context<'_>, fragment: Option<&Table>) -> Option<i64> {
     }
     let wanted = fragment.and_then(fragment_schema);
     let path = context.at(["runtime", "config"]);
+    if let Some((plugin, other)) = fragment.zip(wanted).and_then(|(table, schema)| stranger(table, schema)) {
+        context.error(
+            codes::RUNTIME_SCHEMA,
+            &path,
+            format!("the plugin `{plugin}` is of schema {other}, and this text is of another: containerd would pass over it"),
+            format!("write `version = {other}`, and all plugins by their names in it"),
+        );
+        return None;
+    }
     match (major, wanted) {
         (_, Some(unknown)) if !(1..=3).contains(&unknown) => {
             context.error(
@@ -159,6 +169,18 @@ fn fragment_schema(fragment: &Table) -> Option<i64> {
         return Some(3);
     }
     plugins.contains_key(CRI_2).then_some(2)
+}
+
+/// A plugin of the other schema than the one that the text is written in, and that schema.
+fn stranger(fragment: &Table, schema: i64) -> Option<(&str, i64)> {
+    let plugins = fragment.get("plugins")?.as_table()?;
+    let own = |name: &str| match name {
+        CRI_2 => Some(2),
+        name if name.starts_with("io.containerd.cri.v1.") => Some(3),
+        _ => None,
+    };
+    let mut owned = plugins.keys().filter_map(|name| Some((name.as_str(), own(name)?)));
+    owned.find(|(_, other)| *other != schema && matches!(schema, 2 | 3))
 }
 
 fn head(schema: u8) -> String {
@@ -222,6 +244,30 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
+/// Takes out of our configuration what containerd would not start with beside the fragment: registries are described
+/// either in files or in place, and the directories of CNI by one key or by the other.
+fn yield_to(base: &mut Table, fragment: &Table) {
+    let Some(plugins) = base.get_mut("plugins").and_then(Value::as_table_mut) else { return };
+    for (name, plugin) in plugins {
+        let Some(given) = fragment.get("plugins").and_then(|plugins| plugins.get(name)) else { continue };
+        let mut remove = |section: &str, key: &str| {
+            plugin.get_mut(section).and_then(Value::as_table_mut).map(|section| section.remove(key))
+        };
+        if given.get("registry").is_some_and(describes_registries) {
+            remove("registry", "config_path");
+        }
+        if given.get("cni").is_some_and(|cni| cni.get("bin_dirs").is_some()) {
+            remove("cni", "bin_dir");
+        }
+    }
+}
+
+fn describes_registries(registry: &Value) -> bool {
+    let secured = |configs: &Table| configs.values().any(|host| host.get("tls").is_some());
+    registry.get("mirrors").is_some()
+        || registry.get("configs").and_then(Value::as_table).is_some_and(secured)
+}
+
 fn merge(base: &mut Table, over: Table) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {
@@ -258,6 +304,35 @@ mod tests {
         assert_eq!(schema("[plugins.'io.containerd.cri.v1.runtime']\nenable_cdi = true"), Some(3));
         assert_eq!(schema("[plugins.'io.containerd.grpc.v1.cri']\nenable_cdi = true"), Some(2));
         assert_eq!(schema("[grpc]\naddress = 'x'"), None);
+    }
+
+    #[test]
+    fn what_containerd_refuses_together_is_not_written_together() {
+        let merged = |text: &str, fragment: &str| {
+            let mut table: Table = text.parse().unwrap();
+            let fragment: Table = fragment.parse().unwrap();
+            yield_to(&mut table, &fragment);
+            merge(&mut table, fragment);
+            table
+        };
+        // Both of containerd's majors: "`mirrors` cannot be set when `config_path` is provided".
+        for (text, images, runtime) in
+            [(schema_2("p", true, false), CRI_2, CRI_2), (schema_3("p", true, false), IMAGES_3, RUNTIME_3)]
+        {
+            let mirrors =
+                format!("[plugins.'{images}'.registry.mirrors.'docker.io']\nendpoint = ['https://m']");
+            let table = merged(&text, &mirrors);
+            assert_eq!(table["plugins"][images]["registry"].get("config_path"), None);
+            let secured = format!("[plugins.'{images}'.registry.configs.r.tls]\nca_file = '/a'");
+            assert_eq!(merged(&text, &secured)["plugins"][images]["registry"].get("config_path"), None);
+            // Credentials may stand beside the directory.
+            let known = format!("[plugins.'{images}'.registry.configs.r.auth]\nusername = 'a'");
+            assert!(merged(&text, &known)["plugins"][images]["registry"].get("config_path").is_some());
+            let directories = format!("[plugins.'{runtime}'.cni]\nbin_dirs = ['/a', '/b']");
+            let table = merged(&text, &directories);
+            assert_eq!(table["plugins"][runtime]["cni"].get("bin_dir"), None);
+            assert!(table["plugins"][runtime]["cni"].get("conf_dir").is_some());
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use bringup_diag::Severity;
 
-use crate::support::{AUTHORITY, cluster, codes, eks, eks_with, only, plain};
+use crate::support::{AUTHORITY, cluster, codes, eks, eks_with, kubelet_config, only, plain, plan};
 
 fn kubelet(config: &str) -> Vec<&'static str> {
     codes(&eks("1.33", &format!("kubelet: {{config: {{{config}}}}}")))
@@ -49,6 +49,64 @@ fn taints_in_kubelets_own_field_follow_the_same_rules() {
     );
     assert_eq!(kubelet("registerWithTaints: [{key: \"a b\", effect: NoSchedule}]"), ["taint/name"]);
     assert_eq!(kubelet("registerWithTaints: [{key: a, effect: Never}]"), ["kubelet/field-value"]);
+    assert_eq!(
+        kubelet("registerWithTaints: [{key: a, value: \"x y\", effect: NoSchedule}]"),
+        ["taint/value"]
+    );
+    assert_eq!(kubelet("registerWithTaints: [{effect: NoSchedule}]"), ["taint/name"]);
+    assert_eq!(kubelet("registerWithTaints: [{key: a}]"), ["taint/effect"]);
+}
+
+#[test]
+fn what_the_plan_decides_is_not_taken_away() {
+    for field in [
+        "clusterDNS: null",
+        "clusterDNS: []",
+        "clusterDomain: null",
+        "cgroupDriver: \"\"",
+        "cgroupDriver: null",
+        "authentication: {x509: null}",
+        "authentication: null",
+        "authorization: {mode: null}",
+        "maxPods: null",
+    ] {
+        assert_eq!(kubelet(field), ["kubelet/field-reserved"], "{field}");
+    }
+    let fact = eks("1.33", "kubelet: {flags: {max-pods: \"@{tags.pods}\"}}");
+    assert!(codes(&fact).contains(&"kubelet/flag-reserved"));
+}
+
+#[test]
+fn labels_hold_no_fact_that_cannot_be_one() {
+    assert_eq!(codes(&eks("1.33", "labels: {a: \"@{providerId}\"}")), ["label/value"]);
+    let six = |label: &str| {
+        eks_with(
+            "1.33",
+            "network: {serviceRanges: [fd00::/108]}",
+            &format!("os: amazon-linux-2023\nlabels: {{a: \"{label}\"}}"),
+        )
+    };
+    assert_eq!(codes(&six("@{address}")), ["label/value"]);
+    assert!(codes(&eks("1.33", "labels: {a: \"@{address}\"}")).is_empty());
+}
+
+#[test]
+fn time_to_end_is_said_in_one_way() {
+    let by_priority = "kubelet: {config: {shutdownGracePeriodByPodPriority: [{priority: 0, shutdownGracePeriodSeconds: 10}]}}";
+    let config = kubelet_config(&plan(&eks("1.34", by_priority)));
+    assert_eq!(config.get("shutdownGracePeriod"), None);
+    assert!(kubelet_config(&plan(&eks("1.34", ""))).get("shutdownGracePeriod").is_some());
+}
+
+#[test]
+fn a_fragment_of_the_runtime_is_of_one_schema() {
+    for fragment in [
+        "version = 3\\n[plugins.'io.containerd.grpc.v1.cri'.containerd.runtimes.nvidia]\\nruntime_type = 'x'",
+        "version = 2\\n[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia]\\nruntime_type = 'x'",
+    ] {
+        let document = eks("1.33", &format!("runtime: {{config: \"{fragment}\"}}"));
+        assert!(codes(&document).contains(&"runtime/schema"), "{fragment}");
+    }
 }
 
 #[test]
