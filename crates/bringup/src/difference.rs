@@ -77,8 +77,14 @@ impl Change {
 impl Difference {
     /// What there is between two states.
     pub(crate) fn between(old: &NodeState, new: &NodeState) -> Self {
+        let mut values = changes(&old.values, &new.values, Clone::clone, |_| None);
+        if let (Some(old), Some(new)) = (&old.agent, &new.agent)
+            && old != new
+        {
+            values.push(Change::new("agent", Kind::Changed, Some(old.clone()), Some(new.clone())));
+        }
         Self {
-            values: changes(&old.values, &new.values, Clone::clone, |_| None),
+            values,
             files: changes(
                 &old.files,
                 &new.files,

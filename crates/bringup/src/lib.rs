@@ -8,6 +8,7 @@
 //! the ones that they are asked for. Each directory that `build` fills has a `.bringup-build.json` that lists what is its own.
 #![forbid(unsafe_code)]
 
+mod agent_source;
 mod arguments;
 mod catalogue;
 mod commands;

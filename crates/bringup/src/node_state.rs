@@ -7,7 +7,8 @@ use bringup_carry::Inspection;
 use bringup_plan::{Action, Content, InstallSource, Plan, PodLimit, Step, Unit, sha256_hex};
 use bringup_spec::SecretSource;
 
-use crate::user_data::{PartState, holder, own_parts, settings_of};
+use crate::agent_source::{agent_in, agent_of};
+use crate::user_data::{PartState, holder, own_parts, own_parts_of, settings_of};
 
 /// What a node becomes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +26,8 @@ pub(crate) struct NodeState {
     /// How the machine is launched: templates by name, without the user-data, which the rest is about. Nothing if the input
     /// does not tell.
     pub(crate) templates: Option<BTreeMap<String, String>>,
+    /// Where the agent comes from. Nothing if the input does not tell.
+    pub(crate) agent: Option<String>,
 }
 
 /// A file.
@@ -124,15 +127,22 @@ impl NodeState {
     #[must_use]
     pub(crate) fn with_carriers<'a>(self, files: impl Iterator<Item = (&'a str, &'a [u8])> + Clone) -> Self {
         let parts = holder(files.clone()).and_then(|(name, bytes)| own_parts(name, bytes));
+        let agent = agent_in(files.clone());
         let templates = files.filter(|(name, _)| name.starts_with("template."));
         let texts =
             templates.map(|(name, bytes)| (name.to_owned(), launch_text(&String::from_utf8_lossy(bytes)).1));
-        Self { templates: Some(texts.collect()), ..self }.with_parts(Some(parts.unwrap_or_default()))
+        Self { templates: Some(texts.collect()), agent, ..self }.with_parts(Some(parts.unwrap_or_default()))
+    }
+
+    /// The same state, with what a carrier of ours holds beside its plan.
+    #[must_use]
+    pub(crate) fn with_carrier(self, carrier: &Inspection) -> Self {
+        Self { agent: Some(agent_of(carrier)), ..self }.with_parts(own_parts_of(carrier))
     }
 
     /// The same state, with the operator's own parts.
     #[must_use]
-    pub(crate) fn with_parts(self, parts: Option<Vec<PartState>>) -> Self {
+    fn with_parts(self, parts: Option<Vec<PartState>>) -> Self {
         Self { parts, ..self }
     }
 

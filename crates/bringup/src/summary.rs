@@ -8,8 +8,8 @@ use bringup_diag::Severity;
 use crate::terminal::Paint;
 use crate::view::{BudgetView, GroupView, counted, grouped};
 
-/// So many groups are shown; the report has all.
-const MOST_GROUPS: usize = 20;
+/// Groups are shown until so many lines are full; the report has all.
+const MOST_LINES: usize = 18;
 const BAR_WIDTH: usize = 20;
 /// Eighty columns without the indent.
 const LINE_WIDTH: usize = 74;
@@ -18,7 +18,14 @@ const LINE_WIDTH: usize = 74;
 pub(crate) fn summary(groups: &[GroupView], paint: Paint) -> String {
     let mut text = String::new();
     let mut cluster = None;
-    for group in groups.iter().take(MOST_GROUPS) {
+    let mut shown = 0;
+    for group in groups {
+        // A bar for each carrier, and a line on what is largest in it.
+        let needed = 1 + group.carriers.len();
+        if shown > 0 && text.lines().count() + needed > MOST_LINES {
+            break;
+        }
+        shown += 1;
         let plan = &group.plan;
         if cluster != Some(&plan.cluster) {
             let _ = writeln!(text, "{}  Kubernetes {}", paint.strong(&plan.cluster), plan.kubernetes);
@@ -35,7 +42,10 @@ pub(crate) fn summary(groups: &[GroupView], paint: Paint) -> String {
                 facts.push(counted(group.count(severity), noun));
             }
         }
-        let _ = writeln!(text, "  {}  {}", paint.strong(&plan.group), facts.join(", "));
+        let facts = facts.join(", ");
+        let apart =
+            if plan.group.chars().count() + facts.chars().count() > LINE_WIDTH { "\n    " } else { "  " };
+        let _ = writeln!(text, "  {}{apart}{facts}", paint.strong(&plan.group));
         for carrier in &group.carriers {
             let size = match &carrier.budget {
                 Some(budget) => bar(budget, paint),
@@ -47,8 +57,8 @@ pub(crate) fn summary(groups: &[GroupView], paint: Paint) -> String {
             }
         }
     }
-    if groups.len() > MOST_GROUPS {
-        let _ = writeln!(text, "  and {} more node groups", grouped(groups.len() - MOST_GROUPS));
+    if groups.len() > shown {
+        let _ = writeln!(text, "  and {} more node groups", grouped(groups.len() - shown));
     }
     text
 }

@@ -108,7 +108,7 @@ fn unended(node: &mut Node, text: &str) {
             let indent = usize::try_from(span.start.column.saturating_sub(1)).unwrap_or(0);
             let within =
                 !last_line.trim().is_empty() && last_line.chars().take(indent).all(|letter| letter == ' ');
-            if within && scalar.style == Style::Block && scalar.text.ends_with('\n') {
+            if within && matches!(scalar.style, Style::Block | Style::Folded) && scalar.text.ends_with('\n') {
                 scalar.text.pop();
             }
         }

@@ -259,6 +259,10 @@ bringup_diag::codes! {
     /// have other names there: containerd ignores the settings, or does not start. Write the `version` that the hint
     /// names; `containerd config migrate` shows how.
     RUNTIME_SCHEMA = "runtime/schema";
+    /// The fragment of containerd's configuration leaves it without what kubelet needs: the plugin that kubelet speaks to is
+    /// turned off, or the default runtime is described nowhere. containerd would start, and no pod ever would. Remove the
+    /// line that the message names, or describe the runtime under `runtimes`.
+    RUNTIME_UNUSABLE = "runtime/unusable";
     /// kubelet and the runtime go by different drivers of control groups: no pod would start. Say the same in
     /// `kubelet.config.cgroupDriver` and in the runtime's configuration, or leave kubelet's out: it follows.
     RUNTIME_DRIVER = "runtime/cgroup-driver";

@@ -66,6 +66,9 @@ fn explained(message: &str, line: &str, at: Position) -> (String, Option<String>
     if message.contains("flow mapping") || message.contains("flow sequence") {
         return told("this `{` or `[` is never closed", "close it, and look for a missing comma");
     }
+    if message.contains("document start") && rest.starts_with('{') {
+        return told("a second document begins here without a line between", "write `---` between them");
+    }
     if message.contains("block collection")
         || message.contains("block mapping")
         || message.contains("document start")
@@ -81,7 +84,9 @@ fn explained(message: &str, line: &str, at: Position) -> (String, Option<String>
             "remove it; files in UTF-16 must be converted to UTF-8",
         );
     }
-    (format!("this is no YAML: {message}"), None)
+    let hint =
+        "look at this line and the one before: a bracket, a quote or a colon may be missing or too many";
+    (format!("this is no YAML: {message}"), Some(hint.to_owned()))
 }
 
 /// The span, moved back into the text where the parser noticed the fault only at its end.

@@ -57,8 +57,10 @@ pub enum Style {
     Plain,
     /// In single or double quotes: always a string.
     Quoted,
-    /// A `|` or `>` block: always a string.
+    /// A `|` block: always a string, and each of its lines is one of the text.
     Block,
+    /// A `>` block: always a string, whose lines were joined.
+    Folded,
 }
 
 impl Node {

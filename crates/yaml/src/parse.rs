@@ -109,10 +109,12 @@ impl Builder {
                 let style = match style {
                     ScalarStyle::Plain => Style::Plain,
                     ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Style::Quoted,
-                    ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
+                    ScalarStyle::Literal => Style::Block,
+                    ScalarStyle::Folded => Style::Folded,
                 };
                 let bare = tag.is_none() && anchor == 0;
-                let span = if style == Style::Block && bare { with_blank_lines(span, &text) } else { span };
+                let is_block = matches!(style, Style::Block | Style::Folded);
+                let span = if is_block && bare { with_blank_lines(span, &text) } else { span };
                 let content = Content::Scalar(Scalar { text: text.into_owned(), style });
                 let node = Node { content, span, tag: tag.as_deref().map(tag_text) };
                 self.count(1, span)?;
@@ -193,8 +195,11 @@ impl Builder {
             }
             None => return,
         };
-        // A block collection's end is reported where the next token starts; its own last value ends earlier.
-        let end = last_end(&content).filter(|_| span.start == span.end).unwrap_or(span.end).max(start);
+        // A block collection's end is reported where the next token starts; its own last value ends earlier. That of a
+        // flow collection is its bracket, with a comment behind it counted in.
+        let end =
+            if span.start == span.end { last_end(&content).unwrap_or(span.end) } else { behind(span.start) };
+        let end = end.max(start);
         let node = Node { content, span: Span { start, end }, tag };
         if anchor > 0 {
             let size = size_of(&node);
@@ -219,6 +224,11 @@ impl Builder {
             }
         }
     }
+}
+
+/// The position behind the one letter at this position.
+fn behind(bracket: Position) -> Position {
+    Position { column: bracket.column + 1, ..bracket }
 }
 
 fn is_empty_document(node: &Node) -> bool {

@@ -153,3 +153,13 @@ proptest! {
         let _ = parse(&text, Limits::default());
     }
 }
+
+#[test]
+fn a_flow_collection_ends_at_its_bracket_and_not_behind_the_comment() {
+    let node = one("a: [1, 2]   # note\nb: {c: d} # note\n");
+    // Columns from one; `end` is just behind the bracket.
+    for (key, columns) in [("a", (4, 10)), ("b", (4, 10))] {
+        let span = node.get(key).unwrap().span;
+        assert_eq!((span.start.column, span.end.column), columns, "{key}");
+    }
+}

@@ -14,7 +14,6 @@ use crate::difference::Difference;
 use crate::node_state::NodeState;
 use crate::outcome::{Stop, Verdict, failure};
 use crate::project::{Project, Wish, is_document};
-use crate::user_data::own_parts_of;
 use crate::{Terminal, files};
 
 /// Inputs that are templates, plain or in an answer of the service.
@@ -168,10 +167,7 @@ fn carrier_side(path: &Path, bytes: &[u8]) -> Result<Option<Side>, Stop> {
     let whole = std::slice::from_ref(&inspection);
     let inner = if inspection.parts.is_empty() { whole } else { &inspection.parts };
     let states = inner.iter().map(|inner| match &inner.plan {
-        Some(plan) => (
-            format!("{}/{}", plan.cluster, plan.group),
-            NodeState::from(plan).with_parts(own_parts_of(inner)),
-        ),
+        Some(plan) => (format!("{}/{}", plan.cluster, plan.group), NodeState::from(plan).with_carrier(inner)),
         None => (inner.name.clone(), NodeState::from(inner)),
     });
     let mut side: Side = states.collect();

@@ -74,6 +74,10 @@ fn of_lab(fault: &LabFault) -> Stop {
 }
 
 /// Where the Debian root is kept.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the command line, and nothing but `try` keeps a cache"
+)]
 fn cache() -> PathBuf {
     let home =
         || std::env::var_os("HOME").map_or_else(|| PathBuf::from("/root"), PathBuf::from).join(".cache");

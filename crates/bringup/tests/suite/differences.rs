@@ -56,6 +56,40 @@ fn same(folder: &Path, old: &str, new: &str) {
 }
 
 #[test]
+fn another_agent_is_a_difference() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (carrier, file) in
+        [("cloud-init", "cloud-config.yaml"), ("multipart", "user-data.mime"), ("bundle", "bundle.tar")]
+    {
+        let image = DOCUMENT.replace("CARRIER", carrier).replace("      parts:\n", "");
+        let fetched = |digit: &str| {
+            let urls = "[https://a.example/bringup-node, https://b.example/bringup-node]";
+            let digest = digit.repeat(64);
+            image.replace(
+                "agent: image",
+                &format!("agent: {{from: fetch, downloads: {{x86_64: {{urls: {urls}, sha256: {digest}}}}}}}"),
+            )
+        };
+        for (name, text) in [("image", image.clone()), ("one", fetched("a")), ("two", fetched("b"))] {
+            write(folder.path(), &format!("{name}.yaml"), &text);
+            let output = run(folder.path(), &["build", &format!("{name}.yaml"), "-o", name]);
+            assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        for of in [".yaml".to_owned(), String::new(), format!("/lab/workers/{file}")] {
+            let (one, two, image) = (format!("one{of}"), format!("two{of}"), format!("image{of}"));
+            let text = told(folder.path(), &one, &two);
+            assert!(
+                text.contains("agent") && text.contains(&"a".repeat(64)) && text.contains(&"b".repeat(64)),
+                "{text}"
+            );
+            assert!(text.contains("https://b.example/bringup-node"), "{text}");
+            assert!(told(folder.path(), &image, &two).contains("in the image"));
+            same(folder.path(), &one, &one);
+        }
+    }
+}
+
+#[test]
 fn own_parts_are_compared_in_documents_builds_and_user_data() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();

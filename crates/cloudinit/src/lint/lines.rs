@@ -60,7 +60,7 @@ pub(super) fn lines_of(node: &Node) -> Vec<Line> {
                         Line { text: line.to_owned(), anchor: Anchor::Start(at) }
                     })
                     .collect(),
-                Style::Plain | Style::Quoted => whole(scalar.text.clone()),
+                Style::Plain | Style::Quoted | Style::Folded => whole(scalar.text.clone()),
             }
         }
     }

@@ -49,6 +49,7 @@ pub(super) fn config(
     let mut table = text.parse::<Table>().ok()?;
     yield_to(&mut table, &fragment);
     merge(&mut table, fragment);
+    check_usable(context, &table);
     // The fragment cannot choose a schema that the rest is not written in.
     table.insert("version".to_owned(), Value::Integer(schema));
     toml::to_string(&table).ok()
@@ -242,6 +243,38 @@ fn quoted(text: &str) -> String {
     }
     quoted.push('"');
     quoted
+}
+
+/// Says what would keep containerd from serving kubelet.
+fn check_usable(context: &mut Context<'_>, config: &Table) {
+    let path = context.at(["runtime", "config"]);
+    let disabled = config.get("disabled_plugins").and_then(Value::as_array).into_iter().flatten();
+    let serves_kubelet = |name: &&str| matches!(*name, "cri" | CRI_2 | IMAGES_3 | RUNTIME_3);
+    if let Some(plugin) = disabled.filter_map(Value::as_str).find(serves_kubelet) {
+        context.error(
+            codes::RUNTIME_UNUSABLE,
+            &path,
+            format!("`disabled_plugins` turns off `{plugin}`, which kubelet speaks to"),
+            format!("take `{plugin}` out of `disabled_plugins`"),
+        );
+    }
+    for name in [CRI_2, RUNTIME_3] {
+        let Some(section) = config.get("plugins").and_then(|plugins| plugins.get(name)?.get("containerd"))
+        else {
+            continue;
+        };
+        let default = section.get("default_runtime_name").and_then(Value::as_str).unwrap_or("runc");
+        if section.get("runtimes").and_then(|runtimes| runtimes.get(default)).is_none() {
+            context.error(
+                codes::RUNTIME_UNUSABLE,
+                &path,
+                format!("the default runtime `{default}` is described nowhere"),
+                format!(
+                    "describe it under `containerd.runtimes.{default}`, or remove `default_runtime_name`"
+                ),
+            );
+        }
+    }
 }
 
 /// Takes out of our configuration what containerd would not start with beside the fragment: registries are described

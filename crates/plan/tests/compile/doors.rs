@@ -110,6 +110,19 @@ fn a_fragment_of_the_runtime_is_of_one_schema() {
 }
 
 #[test]
+fn a_fragment_leaves_the_runtime_usable() {
+    let with = |fragment: &str| codes(&eks("1.33", &format!("runtime: {{config: \"{fragment}\"}}")));
+    let plugin = "[plugins.'io.containerd.grpc.v1.cri'.containerd";
+    assert_eq!(with("disabled_plugins = ['cri']"), ["runtime/unusable"]);
+    assert_eq!(with(&format!("{plugin}]\\ndefault_runtime_name = 'nvidia'")), ["runtime/unusable"]);
+    let described = format!(
+        "{plugin}]\\ndefault_runtime_name = 'nvidia'\\n{plugin}.runtimes.nvidia]\\nruntime_type = 'io.containerd.runc.v2'"
+    );
+    assert!(!with(&described).contains(&"runtime/unusable"));
+    assert!(!with("disabled_plugins = ['io.containerd.snapshotter.v1.btrfs']").contains(&"runtime/unusable"));
+}
+
+#[test]
 fn a_cluster_of_eks_says_where_its_dns_is() {
     let without = |group: &str| eks_with("1.33", "network: {}\n", &format!("os: amazon-linux-2023\n{group}"));
     let finding = only(&without(""), "network/no-dns");
