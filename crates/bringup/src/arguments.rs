@@ -338,7 +338,7 @@ pub(crate) struct TryOut {
     /// Cuts the power when this step begins, once, and boots again; may be given several times
     #[arg(long, value_name = "STEP")]
     pub(crate) power_cut: Vec<String>,
-    /// Kills the agent when this step begins, once; may be given several times
+    /// Kills the agent when this step begins, or this unit starts, once; may be given several times
     #[arg(long, value_name = "STEP")]
     pub(crate) kill: Vec<String>,
     /// Makes the first N attempts at a step fail

@@ -91,16 +91,14 @@ impl Container {
         std::fs::read(format!("/proc/{}/root{path}", self.leader()?)).ok()
     }
 
-    /// Kills the agent where it is. Says whether there was one.
-    pub(crate) fn kill_agent(&self) -> bool {
-        let units = AGENT_UNITS.iter().flat_map(|unit| named(&self.group, unit));
-        units.filter(|unit| std::fs::write(unit.join("cgroup.kill"), "1").is_ok()).count() > 0
+    /// What cuts its power and kills its agent, for another thread.
+    pub(crate) fn switch(&self) -> Switch {
+        Switch { group: self.group.clone() }
     }
 
     /// Cuts the power: every process ends at once, nothing is written any more.
     pub(crate) fn cut(&mut self) {
-        let kill = self.group.join("cgroup.kill");
-        if std::fs::write(&kill, "1").is_err() {
+        if !self.switch().off() {
             let _ = self.child.kill();
         }
         let _ = self.child.wait();
@@ -124,6 +122,30 @@ impl Drop for Container {
         } else {
             self.clear();
         }
+    }
+}
+
+/// What cuts the power of a container, and kills its agent.
+#[derive(Clone, Debug)]
+pub(crate) struct Switch {
+    group: PathBuf,
+}
+
+impl Switch {
+    /// Whether there is a container.
+    pub(crate) fn is_on(&self) -> bool {
+        self.group.exists()
+    }
+
+    /// Ends every process at once. Says whether the kernel took it.
+    pub(crate) fn off(&self) -> bool {
+        std::fs::write(self.group.join("cgroup.kill"), "1").is_ok()
+    }
+
+    /// Kills the agent where it is. Says whether there was one.
+    pub(crate) fn kill_agent(&self) -> bool {
+        let units = AGENT_UNITS.iter().flat_map(|unit| named(&self.group, unit));
+        units.filter(|unit| std::fs::write(unit.join("cgroup.kill"), "1").is_ok()).count() > 0
     }
 }
 

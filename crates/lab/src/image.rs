@@ -63,10 +63,12 @@ impl Layer {
     }
 
     /// Lays what a machine has from its first boot on.
-    pub(crate) fn found(&self) -> Result<(), LabFault> {
-        self.write("/etc/machine-id", b"", 0o444)?;
+    pub(crate) fn found(&self, way: Way) -> Result<(), LabFault> {
+        // A machine on its very first boot enables what Ignition says; images that cloud-init finds have been booted.
+        let number: &[u8] = if way == Way::Ignition { b"uninitialized\n" } else { b"" };
+        self.write("/etc/machine-id", number, 0o444)?;
         self.write("/var/log/journal/.lab", b"", 0o644)?;
-        // Debian enables whatever it finds on a first boot; images for nodes do not.
+        // Debian enables whatever it finds on a first boot; systems for nodes do not.
         self.write("/etc/systemd/system-preset/95-lab.preset", b"disable *\n", 0o644)
     }
 

@@ -19,6 +19,7 @@ mod hindrance;
 mod ignition;
 mod image;
 mod interruption;
+mod intervention;
 mod kernel;
 mod kubernetes;
 mod metadata;

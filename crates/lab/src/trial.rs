@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use bringup_progress::Event;
 use bringup_spec::NodeNamePolicy;
@@ -14,6 +14,7 @@ use crate::fault::run;
 use crate::folder::Folder;
 use crate::hindrance::{self, Grip};
 use crate::image::{HOST, Layer};
+use crate::intervention::{self, Done, Intervening, Intervention, Wanted};
 use crate::kubernetes::{ControlPlane, boot_id, is_ready};
 use crate::metadata::Metadata;
 use crate::network::{METADATA, Network};
@@ -37,6 +38,7 @@ pub struct Trial {
     fresh: bool,
     subject: Subject,
     wishes: Wishes,
+    wanted: Wanted,
     authority: Option<Arc<Authority>>,
     events: Vec<Event>,
     requests: Vec<Requests>,
@@ -69,6 +71,7 @@ impl Trial {
             folder,
             fresh,
             subject,
+            wanted: Wanted { cuts: wishes.power_cuts.clone(), kills: wishes.kills.clone() },
             wishes,
             authority: authority.map(Arc::new),
             events: Vec::new(),
@@ -83,7 +86,7 @@ impl Trial {
         }
         let layer = trial.layer();
         if fresh {
-            layer.found()?;
+            layer.found(trial.subject.way)?;
         }
         layer.prepare(&trial.subject, &trial.wishes, trial.authority.as_deref(), &trial.lower)?;
         if let Some(cluster) = &trial.wishes.kubernetes {
@@ -175,9 +178,19 @@ impl Trial {
         tell: &mut dyn FnMut(&Event),
     ) -> Result<Over, LabFault> {
         let mut boot = String::new();
+        let switch = container.switch();
+        let journal = self.layer().path(intervention::JOURNAL);
+        let intervening = Intervening::start(journal, switch, self.wanted.clone());
         loop {
             interruption::check()?;
             let entry = watch.next(LOOK)?;
+            // What the machine has said until then is told first.
+            if entry.is_none() {
+                let done = intervening.done();
+                if done.into_iter().any(|done| self.tell_done(done, tell)) {
+                    return Ok(Over::Cut);
+                }
+            }
             if let Some(entry) = &entry {
                 // A machine may reboot by itself.
                 if entry.boot() != boot {
@@ -186,8 +199,8 @@ impl Trial {
                 }
                 if let Some(event) = entry.event(self.boots) {
                     self.add(event.clone(), tell);
-                    if let Some(over) = self.intervene(&event, container, tell) {
-                        return Ok(over);
+                    if let Some(done) = self.kill_at_unit(&event, container) {
+                        self.tell_done(done, tell);
                     }
                 }
             }
@@ -218,37 +231,34 @@ impl Trial {
         self.events.push(event);
     }
 
-    /// Cuts the power or kills the agent where that is wished.
-    fn intervene(
-        &mut self,
-        event: &Event,
-        container: &mut Container,
-        tell: &mut dyn FnMut(&Event),
-    ) -> Option<Over> {
-        if event.actor != "agent" || event.event != "started" {
-            return None;
-        }
-        if taken(&mut self.wishes.power_cuts, &event.step) {
-            container.cut();
-            self.add(self.own_event(&event.step, "power-cut"), tell);
-            return Some(Over::Cut);
-        }
-        if taken(&mut self.wishes.kills, &event.step) && container.kill_agent() {
-            self.add(self.own_event(&event.step, "killed"), tell);
-        }
-        None
+    /// Kills the agent where that is wished for a unit's start.
+    fn kill_at_unit(&mut self, event: &Event, container: &Container) -> Option<Done> {
+        let starts = event.actor.contains('.') && matches!(event.event.as_str(), "starting" | "started");
+        let wanted = starts && self.wanted.take(&event.actor) == Some(Intervention::Kill);
+        let what = Intervention::Kill;
+        (wanted && container.switch().kill_agent()).then(|| Done {
+            what,
+            step: event.actor.clone(),
+            at_ms: event.at_ms,
+        })
     }
 
-    fn own_event(&self, step: &str, event: &str) -> Event {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Event {
-            at_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
-            boot: self.boots.to_string(),
-            actor: "lab".to_owned(),
-            step: step.to_owned(),
-            event: event.to_owned(),
-            why: String::new(),
-        }
+    /// Tells what was done to the machine; says whether its power is off.
+    fn tell_done(&mut self, done: Done, tell: &mut dyn FnMut(&Event)) -> bool {
+        let cut = done.what == Intervention::Cut;
+        self.wanted.take(&done.step);
+        self.add(
+            Event {
+                at_ms: done.at_ms,
+                boot: self.boots.to_string(),
+                actor: "lab".to_owned(),
+                step: done.step,
+                event: if cut { "power-cut" } else { "killed" }.to_owned(),
+                why: String::new(),
+            },
+            tell,
+        );
+        cut
     }
 
     /// Whether there is nothing more to see in this boot.
@@ -365,11 +375,4 @@ impl Trial {
         let path = self.folder.path().join("console");
         String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
     }
-}
-
-/// Takes a step out of a list, with those before it: what has been passed over does not come again.
-fn taken(list: &mut Vec<String>, step: &str) -> bool {
-    let Some(at) = list.iter().position(|name| name == step) else { return false };
-    list.drain(..=at);
-    true
 }

@@ -1,0 +1,186 @@
+//! Power cuts and kills at the moment in which a step begins.
+//!
+//! The agent writes down that a step begins before it does anything for it. That is what is waited for here: its log
+//! goes through the system's journal and is late by more than most steps take.
+
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use crate::container::Switch;
+
+/// The agent's journal.
+pub(crate) const JOURNAL: &str = "/var/lib/bringup/journal";
+/// How often it is looked at: steps take milliseconds.
+const LOOK: Duration = Duration::from_micros(500);
+
+/// What was done to the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Intervention {
+    /// The power was cut.
+    Cut,
+    /// The agent was killed.
+    Kill,
+}
+
+/// What was done, when, and at which step.
+#[derive(Clone, Debug)]
+pub(crate) struct Done {
+    pub(crate) what: Intervention,
+    pub(crate) step: String,
+    pub(crate) at_ms: u64,
+}
+
+/// Steps at which to intervene; each once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) cuts: Vec<String>,
+    pub(crate) kills: Vec<String>,
+}
+
+impl Wanted {
+    /// Takes out what is wanted at a step, with those before it: what has been passed over does not come again.
+    pub(crate) fn take(&mut self, step: &str) -> Option<Intervention> {
+        let taken = |list: &mut Vec<String>| {
+            let at = list.iter().position(|name| name == step)?;
+            list.drain(..=at);
+            Some(())
+        };
+        if taken(&mut self.cuts).is_some() {
+            return Some(Intervention::Cut);
+        }
+        taken(&mut self.kills).map(|()| Intervention::Kill)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.cuts.is_empty() && self.kills.is_empty()
+    }
+}
+
+/// Watches the agent's journal and intervenes, until there is nothing more to do or the value is dropped.
+#[derive(Debug)]
+pub(crate) struct Intervening {
+    done: Receiver<Done>,
+}
+
+impl Intervening {
+    /// From what the journal at this path has now.
+    pub(crate) fn start(journal: PathBuf, switch: Switch, mut wanted: Wanted) -> Self {
+        let (sender, done) = channel();
+        let mut tail = Tail::from_now_on(journal);
+        std::thread::spawn(move || {
+            while !wanted.is_empty() && switch.is_on() {
+                for step in tail.begun() {
+                    let Some(what) = wanted.take(&step) else { continue };
+                    let _ = match what {
+                        Intervention::Cut => switch.off(),
+                        Intervention::Kill => switch.kill_agent(),
+                    };
+                    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                    let at_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+                    let gone = sender.send(Done { what, step, at_ms }).is_err();
+                    if gone || what == Intervention::Cut {
+                        return;
+                    }
+                }
+                std::thread::sleep(LOOK);
+            }
+        });
+        Self { done }
+    }
+
+    /// What was done since it was asked last.
+    pub(crate) fn done(&self) -> Vec<Done> {
+        self.done.try_iter().collect()
+    }
+}
+
+/// The end of a journal that grows.
+#[derive(Debug)]
+struct Tail {
+    path: PathBuf,
+    read: u64,
+}
+
+impl Tail {
+    fn from_now_on(path: PathBuf) -> Self {
+        let read = length(&path);
+        Self { path, read }
+    }
+
+    /// Steps that have begun since it was asked last.
+    fn begun(&mut self) -> Vec<String> {
+        let length = length(&self.path);
+        if length < self.read {
+            // It was written anew, in fewer lines.
+            self.read = length;
+        }
+        if length == self.read {
+            return Vec::new();
+        }
+        let mut bytes = Vec::new();
+        let read = std::fs::File::open(&self.path).and_then(|mut file| {
+            file.seek(SeekFrom::Start(self.read))?;
+            file.read_to_end(&mut bytes)
+        });
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        if read.is_err() {
+            return Vec::new();
+        }
+        self.read += u64::try_from(whole).unwrap_or_default();
+        let text = String::from_utf8_lossy(bytes.get(..whole).unwrap_or_default()).into_owned();
+        text.lines().filter_map(begins).collect()
+    }
+}
+
+fn length(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |status| status.len())
+}
+
+/// The step whose beginning a line of the journal records.
+fn begins(line: &str) -> Option<String> {
+    let (_, json) = line.split_once(' ')?;
+    let record: Value = serde_json::from_str(json).ok()?;
+    let word = |name: &str| record.get(name).and_then(Value::as_str);
+    (word("outcome")? == "started").then(|| word("step").map(str::to_owned)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn line(step: &str, outcome: &str) -> String {
+        format!("00 {{\"is\":\"step\",\"step\":\"{step}\",\"outcome\":\"{outcome}\"}}\n")
+    }
+
+    #[test]
+    fn only_what_is_new_and_whole_is_read() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(line("a", "started").as_bytes()).unwrap();
+        let mut tail = Tail::from_now_on(file.path().to_owned());
+        let next = line("b", "started");
+        let (half, rest) = next.split_at(20);
+        file.write_all(line("a", "succeeded").as_bytes()).unwrap();
+        file.write_all(half.as_bytes()).unwrap();
+        assert_eq!(tail.begun(), Vec::<String>::new());
+        file.write_all(rest.as_bytes()).unwrap();
+        assert_eq!(tail.begun(), ["b"]);
+        assert_eq!(tail.begun(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_step_is_taken_once_and_with_those_before_it() {
+        let names = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let mut wanted = Wanted { cuts: names("a b c"), kills: names("b") };
+        assert_eq!(wanted.take("b"), Some(Intervention::Cut));
+        assert_eq!(wanted.take("a"), None);
+        assert_eq!(wanted.take("b"), Some(Intervention::Kill));
+        assert_eq!(wanted.take("c"), Some(Intervention::Cut));
+        assert!(wanted.is_empty());
+    }
+}

@@ -1,0 +1,67 @@
+"""Every way in: single and multipart cloud-init, Ignition; AWS and machines of one's own."""
+
+import hashlib
+
+from machine import BRINGUP, document, generic
+
+
+def multipart(lab):
+    machine = lab.machine("multipart")
+    machine.boot(document(carriers=["multipart"]), "--reboot").came_up()
+    assert machine.runs() == 1 and len(machine.calls()) == 2
+    machine.like(lab.reference(document()))
+
+
+def own_machine(lab):
+    machine = lab.machine("generic")
+    trial = machine.boot(generic(), "--reboot").came_up()
+    assert [boot["all"] for boot in trial.outcome["metadata_requests"]] == [0, 0]
+    assert trial.outcome["os"] == "Debian 12", trial.outcome["os"]
+    assert "--hostname-override=node1" in machine.calls()[0]["arguments"], machine.calls()
+    machine.like(lab.reference(generic()))
+
+
+def ignition(lab):
+    machine = lab.machine("ignition")
+    made = generic(carriers=["ignition"])
+    made["spec"]["nodeGroups"][0]["os"] = "flatcar"
+    trial = machine.boot(made, "--reboot").came_up()
+    assert machine.runs() == 1 and len(machine.calls()) == 2
+    assert "flatcar" in trial.outcome["os"], trial.outcome["os"]
+    assert not trial.of("cloud-init.service")
+
+
+def fetched(lab):
+    """The agent comes over https, by its digest."""
+    machine = lab.machine("fetched agent")
+    agent = BRINGUP.with_name("bringup-node")
+    url = "https://downloads.lab.example/bringup-node-x86_64"
+    digest = hashlib.sha256(agent.read_bytes()).hexdigest()
+    source = {"from": "fetch", "downloads": {"x86_64": {"urls": [url], "sha256": digest}}}
+    machine.boot(document(agent=source), "--serve", f"{url}={agent}").came_up()
+    assert hashlib.sha256(machine.path("/opt/bringup/bin/bringup-node").read_bytes()).hexdigest() == digest
+
+
+def foreign(lab):
+    """Somebody else's user-data comes up when its goal is reached and nothing has failed."""
+    machine = lab.machine("foreign")
+    text = "#cloud-config\nwrite_files:\n- {path: /etc/theirs, content: hello}\nruncmd:\n- [systemctl, start, --no-block, kubelet.service]\n"
+    trial = machine.boot(text, gated=False).came_up()
+    assert machine.text("/etc/theirs") == "hello" and trial.of("kubelet.service", "started")
+
+
+def foreign_that_fails(lab):
+    machine = lab.machine("foreign that fails")
+    unit = "[Service]\nType=oneshot\nExecStart=/bin/false\n"
+    text = f"#cloud-config\nwrite_files:\n- path: /etc/systemd/system/theirs.service\n  content: {unit!r}\nruncmd:\n- systemctl start theirs.service\n".replace("'", '"')
+    trial = machine.boot(text).did_not()
+    assert trial.code == 1 and trial.of("theirs.service", "failed")
+
+
+def cases():
+    yield "multipart, twice", multipart
+    yield "a machine of one's own, from a seed, twice", own_machine
+    yield "Ignition, twice", ignition
+    yield "an agent that is fetched over https", fetched
+    yield "somebody else's user-data", foreign
+    yield "somebody else's user-data with a unit that fails", foreign_that_fails

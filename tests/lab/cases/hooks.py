@@ -1,0 +1,72 @@
+"""The operator's programs."""
+
+from machine import document
+
+# Whatever of it is left, shows in the list of processes.
+NUMBER = "123456.75"
+LIST = "for line in /proc/[0-9]*/cmdline; do tr '\\0' ' ' <$line; echo; done >/lab/processes\n"
+
+
+def failing(lab):
+    machine = lab.machine("failing hook")
+    trial = machine.boot(document(), behaviour="[ $runs -gt 2 ]").came_up()
+    assert machine.runs() == 3
+    failed = trial.of("prepare", "failed")
+    assert [event["why"] for event in failed] == ["it ended with code 1"] * 2, failed
+    assert len(trial.of("prepare", "retrying")) == 2
+    machine.like(lab.reference(document()))
+
+
+def hanging(lab):
+    machine = lab.machine("hanging hook")
+    # A child that has left its session and ignores what it is asked.
+    hangs = f"[ $runs -gt 1 ] || {{ (trap '' TERM HUP; setsid sleep {NUMBER} & wait) & sleep {NUMBER}; }}\n{LIST}"
+    trial = machine.boot(document(), behaviour=hangs).came_up()
+    assert machine.runs() == 2
+    (event,) = trial.of("prepare", "timed-out")
+    assert "3" in event["why"], event
+    assert NUMBER not in machine.text("/lab/processes"), machine.text("/lab/processes")
+    machine.like(lab.reference(document()))
+
+
+def paused(lab):
+    machine = lab.machine("paused hook")
+    trial = machine.boot(document(), behaviour="[ $runs -gt 4 ]").came_up()
+    (event,) = trial.of("prepare", "paused")
+    assert trial.of("prepare", "resumed"), trial.story()
+    assert machine.runs() == 5
+    machine.like(lab.reference(document()))
+
+
+def gives_up(lab):
+    machine = lab.machine("hook that gives up")
+    steps = [document()["spec"]["nodeGroups"][0]["steps"][0] | {"onFailure": "give-up", "attempts": 2}]
+    trial = machine.boot(document(steps=steps), behaviour="echo nothing goes; exit 3").did_not()
+    assert trial.code == 1 and machine.runs() == 2 and not machine.calls()
+    failed = machine.text("/var/lib/bringup/failed.json")
+    assert '"prepare"' in failed and "nothing goes" in failed and "code 3" in failed, failed
+
+
+def holds_up_nobody(lab):
+    """A paused agent: the machine's own boot goes on, and the operator can get at it."""
+    machine = lab.machine("paused agent")
+    unit = "[Unit]\nAfter=network-online.target\nWants=network-online.target\n[Service]\nType=oneshot\nExecStart=/usr/bin/touch /lab/beside\n"
+    trial = machine.boot(
+        document(),
+        "--file", f"/etc/systemd/system/beside.service={machine.give(unit, 'beside.service', 0o644)}",
+        "--file", f"/etc/systemd/system/multi-user.target.d/beside.conf={machine.give('[Unit]%sWants=beside.service' % chr(10), 'beside.conf', 0o644)}",
+        "--until", "prepare=paused", "--until", "multi-user.target=started", "--until", "cloud-init.target=started",
+        "--until", "beside.service=started",
+        behaviour="exit 1",
+    ).did_not()  # fmt: skip
+    assert trial.code == 3, trial.code
+    assert machine.path("/lab/beside").exists() and not machine.calls()
+    assert trial.status["standing"] == "paused" and trial.status["step"] == "prepare", trial.status
+
+
+def cases():
+    yield "a hook that fails twice is tried again", failing
+    yield "a hook that hangs is ended with all that it started", hanging
+    yield "a paused hook goes on by itself", paused
+    yield "a hook that gives up ends it, and says why", gives_up
+    yield "a paused agent holds up nobody", holds_up_nobody
