@@ -33,6 +33,9 @@ const TLS_SUITES: [&str; 8] = [
 pub(crate) fn whole(context: &mut Context<'_>, decisions: &Decisions) -> Text {
     let mut config = generated(context, decisions);
     overlay(context, &mut config);
+    if !context.group.kubelet.config.is_empty() {
+        super::together::check(context, &config);
+    }
     template::json_text(&config)
 }
 

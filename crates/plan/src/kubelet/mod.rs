@@ -8,5 +8,6 @@ pub(crate) mod health;
 pub(crate) mod kubeconfig;
 mod limits;
 pub(crate) mod reserved;
+mod together;
 pub(crate) mod unit;
 pub(crate) mod values;

@@ -110,6 +110,35 @@ fn a_fragment_of_the_runtime_is_of_one_schema() {
 }
 
 #[test]
+fn fields_that_kubelet_refuses_together_are_told() {
+    for fields in [
+        "maxParallelImagePulls: 5, serializeImagePulls: true",
+        "enforceNodeAllocatable: [none, pods]",
+        "enforceNodeAllocatable: [pods, pods]",
+        "cgroupsPerQOS: false",
+        "enforceNodeAllocatable: [pods, system-reserved], systemReservedCgroup: \"\"",
+        "reservedSystemCPUs: 0-1, systemReservedCgroup: /system",
+        "memoryManagerPolicy: Static",
+        "imageMaximumGCAge: 1m",
+        "memorySwap: {swapBehavior: UnlimitedSwap}",
+        "shutdownGracePeriod: 1m, shutdownGracePeriodByPodPriority: [{priority: 0, shutdownGracePeriodSeconds: 10}]",
+    ] {
+        assert_eq!(kubelet(fields), ["kubelet/field-value"], "{fields}");
+    }
+    for fields in [
+        "maxParallelImagePulls: 5",
+        "enforceNodeAllocatable: [none], cgroupsPerQOS: false",
+        "enforceNodeAllocatable: [pods, kube-reserved, system-reserved]",
+        "reservedSystemCPUs: 0-1",
+        "memoryManagerPolicy: Static, reservedMemory: [{numaNode: 0, limits: {memory: 1Gi}}]",
+        "imageMaximumGCAge: 1h",
+        "memorySwap: {swapBehavior: NoSwap}",
+    ] {
+        assert_eq!(kubelet(fields), Vec::<&str>::new(), "{fields}");
+    }
+}
+
+#[test]
 fn a_fragment_leaves_the_runtime_usable() {
     let with = |fragment: &str| codes(&eks("1.33", &format!("runtime: {{config: \"{fragment}\"}}")));
     let plugin = "[plugins.'io.containerd.grpc.v1.cri'.containerd";
@@ -215,7 +244,7 @@ fn kubelet_takes_only_its_own_words() {
         assert_eq!(kubelet(config), ["kubelet/field-value"], "{config}");
     }
     for config in [
-        "topologyManagerPolicy: single-numa-node, topologyManagerScope: pod, cpuManagerPolicy: static, memoryManagerPolicy: Static",
+        "topologyManagerPolicy: single-numa-node, topologyManagerScope: pod, cpuManagerPolicy: static, memoryManagerPolicy: Static, reservedMemory: [{numaNode: 0, limits: {memory: 1Gi}}]",
         "hairpinMode: none, configMapAndSecretChangeDetectionStrategy: Cache, tlsMinVersion: VersionTLS13",
         "tlsCipherSuites: [TLS_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305]",
         "evictionHard: {containerfs.available: 5%, pid.available: 10%}",
