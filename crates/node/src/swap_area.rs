@@ -1,26 +1,4 @@
-//! What swap is made of: the names of its units and the first page of a swap file.
-
-use std::fmt::Write as _;
-
-/// The unit of a path, as systemd names it (systemd.unit(5), `systemd-escape --path`).
-pub(crate) fn unit_of(path: &str, kind: &str) -> String {
-    let mut name = String::new();
-    let plain = path.split('/').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
-    for (at, byte) in plain.bytes().enumerate() {
-        match byte {
-            b'/' => name.push('-'),
-            b'.' if at > 0 => name.push('.'),
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b':' | b'_' => name.push(char::from(byte)),
-            _ => {
-                let _ = write!(name, "\\x{byte:02x}");
-            }
-        }
-    }
-    if name.is_empty() {
-        name.push('-');
-    }
-    format!("{name}.{kind}")
-}
+//! What swap is made of: what names it, and the first page of a swap file.
 
 /// The paths of swap in `fstab`: their units come back at every boot.
 pub(crate) fn in_fstab(text: &str) -> Vec<String> {
@@ -64,22 +42,7 @@ pub(crate) fn first_page(page: usize, pages: u32, uuid: [u8; 16]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{first_page, in_fstab, unit_of};
-
-    #[test]
-    fn units_have_the_names_that_systemd_gives_them() {
-        // As `systemd-escape --path --suffix=swap` of systemd 252 prints them.
-        for (path, unit) in [
-            ("/dev/dm-1", "dev-dm\\x2d1.swap"),
-            ("/var/swapfile", "var-swapfile.swap"),
-            ("/var//swap file", "var-swap\\x20file.swap"),
-            ("/.swap", "\\x2eswap.swap"),
-            ("/mnt/a.b", "mnt-a.b.swap"),
-            ("/dev/disk/by-uuid/ab-cd", "dev-disk-by\\x2duuid-ab\\x2dcd.swap"),
-        ] {
-            assert_eq!(unit_of(path, "swap"), unit);
-        }
-    }
+    use super::{first_page, in_fstab};
 
     #[test]
     fn swap_in_fstab_is_found_by_the_device_that_it_names() {

@@ -17,6 +17,7 @@ mod schemas;
 mod state;
 mod status;
 mod text;
+mod unit_name;
 
 pub use course::{Adopted, Course, Effect, Happening, Known, Order, Range, Refusal, StageName, Surroundings};
 pub use digest::digest;
@@ -29,3 +30,4 @@ pub use schemas::SCHEMAS;
 pub use state::{Last, State, StepState};
 pub use status::{Done, Failed, Standing, Status, StepProgress, StepStatus};
 pub use text::{line, page};
+pub use unit_name::unit_of;

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use bringup_plan::{Action, GATE_FILE, PlacedBy, Plan, Step, Unit};
-use bringup_spec::Unpack;
+use bringup_spec::{SwapPolicy, Unpack};
 use serde::{Deserialize, Serialize};
+
+use crate::unit_name::unit_of;
 
 /// Something that a step makes and that can be removed again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -39,9 +41,13 @@ const SYSCTLS: &str = "/etc/sysctl.d/90-bringup.conf";
 /// is not ours to remove.
 pub fn made_by(step: &Step, plan: &Plan) -> BTreeSet<Made> {
     match &step.action {
-        Action::WriteFile { path, .. }
-        | Action::Fetch { path, unpack: Unpack::No, .. }
-        | Action::SetSwap { path: Some(path), .. } => BTreeSet::from([Made::File(path.clone())]),
+        Action::WriteFile { path, .. } | Action::Fetch { path, unpack: Unpack::No, .. } => {
+            BTreeSet::from([Made::File(path.clone())])
+        }
+        // Neither goes without the other: the kernel does not let go of a file that it swaps to.
+        Action::SetSwap { policy: SwapPolicy::File, path: Some(path), .. } => {
+            BTreeSet::from([Made::File(path.clone()), Made::Unit(unit_of(path, "swap"))])
+        }
         Action::MakeDirectory { path, .. } => BTreeSet::from([Made::Directory(path.clone())]),
         Action::MakeLink { path, .. } => BTreeSet::from([Made::Link(path.clone())]),
         Action::LoadModules { .. } => BTreeSet::from([Made::File(MODULES.to_owned())]),

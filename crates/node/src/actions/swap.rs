@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use bringup_disk::{Change, Owner, Wanted};
-use bringup_progress::{Failure, FailureKind, Made, Success};
+use bringup_progress::{Failure, FailureKind, Made, Success, unit_of};
 use bringup_spec::SwapPolicy;
 use bringup_systemd::{Activity, EnableScope, Systemd};
 
@@ -12,7 +12,7 @@ use super::units::UNITS;
 use super::{Doing, Stopped};
 use crate::machine::Machine;
 use crate::preflight::tables::swaps;
-use crate::swap_area::{first_page, in_fstab, unit_of};
+use crate::swap_area::{first_page, in_fstab};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -80,7 +80,7 @@ fn file(doing: &Doing<'_>, path: &str, size: u64) -> Result<Success, Stopped> {
     if placed.is_any() {
         changed.insert(unit_path.display().to_string());
     }
-    let success = Success { changed, made: BTreeSet::from([Made::Unit(unit.clone())]), ..Success::default() };
+    let success = Success { changed, ..Success::default() };
     if !doing.machine.is_itself() {
         return Ok(success);
     }

@@ -5,7 +5,7 @@ use bringup_spec::Phase;
 use serde_json::json;
 
 use crate::machine::{End, Machine};
-use crate::plans::{file, gate, identify, kubelet, plan, report, run, start, step, with, worker};
+use crate::plans::{every_boot, file, gate, identify, kubelet, plan, report, run, start, step, with, worker};
 
 fn up(machine: &mut Machine, steps: &[serde_json::Value]) {
     machine.events.clear();
@@ -238,4 +238,16 @@ fn a_step_of_which_the_unit_content_changed_is_done_again() {
             Made::Unit("a.service".to_owned()),
         ]
     );
+}
+
+#[test]
+fn a_swap_file_goes_together_with_its_unit() {
+    let swap = |action: serde_json::Value| every_boot(step("swap", "runtime", action));
+    let file = json!({"do": "setSwap", "policy": "file", "sizeMib": 64, "path": "/var/swap-file"});
+    let off = json!({"do": "setSwap", "policy": "off"});
+    let mut machine = Machine::new();
+    up(&mut machine, &[identify(), swap(file), gate()]);
+    up(&mut machine, &[identify(), swap(off), gate()]);
+    let unit = Made::Unit("var-swap\\x2dfile.swap".to_owned());
+    assert_eq!(machine.retired, [Made::File("/var/swap-file".to_owned()), unit]);
 }
