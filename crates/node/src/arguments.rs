@@ -1,5 +1,6 @@
 //! What may be typed.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use bringup_spec::Phase;
@@ -27,6 +28,9 @@ pub(crate) enum Command {
     Status(Status),
     /// Prints a bearer token for an EKS cluster, made from the instance's credentials
     Token(Token),
+    /// Becomes another program whose output goes to a file
+    #[command(hide = true)]
+    Exec(Exec),
     /// Prints completions for a shell
     Completions(Completions),
     /// Writes the manual pages
@@ -112,6 +116,16 @@ pub(crate) struct Token {
     /// The role that the cluster knows, where it is not the instance's own
     #[arg(long, value_name = "ARN")]
     pub(crate) role: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Exec {
+    /// The file that its output is added to
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(required = true, last = true, value_name = "WORD")]
+    pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bringup_disk::{Owner, Wanted};
+use bringup_plan::AGENT;
 use bringup_progress::{Failure, FailureKind};
 use bringup_systemd::{Activity, BusFault, Systemd, Transient, UnitState};
 
@@ -17,6 +18,8 @@ use crate::places;
 
 /// How much of a program's output is kept.
 const KEPT: usize = 64 * 1024;
+/// Units that are gone at the next boot.
+const RUNTIME_UNITS: &str = "/run/systemd/system";
 /// How much of it is shown.
 const SHOWN: usize = 2 * 1024;
 
@@ -55,8 +58,32 @@ pub(crate) fn run(machine: &Machine, program: Program<'_>) -> Result<(), Stopped
         output: Some(output),
         timeout: Some(left),
     };
-    systemd.start_transient(&unit, &transient)?;
+    match systemd.start_transient(&unit, &transient) {
+        Err(fault) if fault.is("PropertyReadOnly") => {
+            start_by_file(&mut systemd, machine, &unit, &transient)?
+        }
+        started => started.map(|_| ())?,
+    }
     end(&mut systemd, &unit, machine, program.step, program.deadline)
+}
+
+/// A manager that cannot be told everything over the bus (before systemd 240) reads it from a file.
+fn start_by_file(
+    systemd: &mut Systemd,
+    machine: &Machine,
+    unit: &str,
+    transient: &Transient,
+) -> Result<(), Stopped> {
+    let output = transient.output.iter().flat_map(|path| ["--output".to_owned(), path.clone()]);
+    let starter: Vec<String> =
+        [AGENT.to_owned(), "exec".to_owned()].into_iter().chain(output).chain(["--".to_owned()]).collect();
+    let text = transient.unit_file(&starter);
+    let path = Path::new(RUNTIME_UNITS).join(unit);
+    let wanted = Wanted { content: text.as_bytes(), mode: 0o600, owner: Owner::ROOT };
+    machine.files().replace(&path, wanted)?;
+    systemd.reload()?;
+    systemd.start(unit)?;
+    Ok(())
 }
 
 /// Waits for the end of a step's program that an agent has left behind; none if there is no trace of it.

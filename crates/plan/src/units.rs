@@ -27,6 +27,9 @@ const OURS: [&str; 3] = ["bringup.service", "bringup-gate.target", "bringup-afte
 /// `nodeadm-run.service` after the user's scripts, whether the gate is open or not.
 const NODEADM: [&str; 2] = ["nodeadm-config.service", "nodeadm-run.service"];
 
+/// An agent that has given up ends with this code: it is not to be started again before the next boot.
+const GAVE_UP: &str = "RestartPreventExitStatus=1\n";
+
 /// What the systemd of an operating system lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Systemd {
@@ -120,8 +123,8 @@ fn unit(name: &str, content: String) -> Unit {
 /// succeeds.
 fn service(systemd: Systemd, aliases: &[String]) -> String {
     let (limit, timeout) = systemd.limits();
-    let kind =
-        if systemd.lacks_oneshot_restart { "Type=notify\nNotifyAccess=main\n" } else { "Type=oneshot\n" };
+    // Of a oneshot, too, the manager shows what the agent says of itself.
+    let kind = if systemd.lacks_oneshot_restart { "notify" } else { "oneshot" };
     let alias = if aliases.is_empty() { String::new() } else { format!("Alias={}\n", aliases.join(" ")) };
     format!(
         "[Unit]\n\
@@ -135,9 +138,11 @@ fn service(systemd: Systemd, aliases: &[String]) -> String {
          Before=shutdown.target\n\
          {limit}\n\
          [Service]\n\
-         {kind}{timeout}ExecStart={AGENT} up --until gate\n\
+         Type={kind}\n\
+         NotifyAccess=main\n\
+         {timeout}ExecStart={AGENT} up --until gate\n\
          Restart=on-failure\n\
-         RestartSec=5\n\
+         {GAVE_UP}RestartSec=5\n\
          StandardOutput=journal+console\n\n\
          [Install]\n\
          WantedBy=multi-user.target\n\
@@ -157,7 +162,7 @@ fn gate() -> String {
 fn after(systemd: Systemd) -> String {
     let (limit, timeout) = systemd.limits();
     // Nothing waits for it, so that it may as well be of type simple.
-    let kind = if systemd.lacks_oneshot_restart { "Type=simple\n" } else { "Type=oneshot\n" };
+    let kind = if systemd.lacks_oneshot_restart { "simple" } else { "oneshot" };
     format!(
         "[Unit]\n\
          Description=See this machine registered as a Kubernetes node\n\
@@ -170,9 +175,11 @@ fn after(systemd: Systemd) -> String {
          Before=shutdown.target\n\
          {limit}\n\
          [Service]\n\
-         {kind}{timeout}ExecStart={AGENT} up --from gate\n\
+         Type={kind}\n\
+         NotifyAccess=main\n\
+         {timeout}ExecStart={AGENT} up --from gate\n\
          Restart=on-failure\n\
-         RestartSec=5\n\
+         {GAVE_UP}RestartSec=5\n\
          StandardOutput=journal+console\n"
     )
 }

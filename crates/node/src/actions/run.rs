@@ -75,19 +75,87 @@ fn wait_for(doing: &Doing<'_>, paths: &[String], deadline: Instant) -> Result<()
     Ok(())
 }
 
-/// Nothing of ours is in it but what is documented.
+/// Nothing of ours is in it but what is documented, in docs/node.md.
 fn environment(doing: &Doing<'_>, own: &BTreeMap<String, Text>) -> Vec<String> {
-    let mut variables: BTreeMap<String, String> = doing.plan.environment.clone();
-    variables.insert("BRINGUP_CLUSTER".to_owned(), doing.plan.cluster.clone());
-    variables.insert("BRINGUP_GROUP".to_owned(), doing.plan.group.clone());
-    variables.insert("BRINGUP_STEP".to_owned(), doing.step.name.clone());
-    variables.insert("BRINGUP_PHASE".to_owned(), doing.step.phase.to_string());
-    variables.insert("BRINGUP_ATTEMPT".to_owned(), doing.order.attempt.to_string());
-    if let Ok(name) = doing.knowledge.with(|known| known.node_name()) {
-        variables.insert("BRINGUP_NODE_NAME".to_owned(), name);
-    }
+    let Doing { plan, step, order, .. } = doing;
+    let name = doing.knowledge.with(|known| known.node_name()).ok();
+    let ours = [
+        ("BRINGUP_CLUSTER", Some(plan.cluster.clone())),
+        ("BRINGUP_GROUP", Some(plan.group.clone())),
+        ("BRINGUP_STEP", Some(step.name.clone())),
+        ("BRINGUP_PHASE", Some(step.phase.to_string())),
+        ("BRINGUP_ATTEMPT", Some(order.attempt.to_string())),
+        ("BRINGUP_NODE_NAME", name),
+    ];
+    let mut variables: BTreeMap<String, String> = plan.environment.clone();
+    variables.extend(ours.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
     for (name, value) in own {
         variables.insert(name.clone(), value.as_literal().unwrap_or_default().to_owned());
     }
     variables.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use bringup_progress::{Order, State};
+    use bringup_spec::Text;
+
+    use super::environment;
+    use crate::actions::stage::{Stage, well};
+    use crate::actions::{Checks, Doing};
+    use crate::server::Reply;
+    use crate::teller::Teller;
+
+    #[test]
+    fn a_program_gets_what_is_documented_and_what_it_asks_for() {
+        let mut stage = Stage::new(|_| Reply::new(500, ""), well);
+        stage.plan.environment = BTreeMap::from([("https_proxy".to_owned(), "http://proxy:3128".to_owned())]);
+        let step = r#"{"name":"driver","phase":"pre-install","action":{"do":"report"}}"#;
+        let order = Order {
+            index: 0,
+            step: "driver".to_owned(),
+            digest: String::new(),
+            attempt: 2,
+            timeout_ms: 1,
+            changed: BTreeSet::new(),
+        };
+        let doing = Doing {
+            machine: &stage.machine,
+            plan: &stage.plan,
+            step: &serde_json::from_str(step).unwrap(),
+            order: &order,
+            knowledge: &stage.knowledge(),
+            remembered: None,
+            given: None,
+            checks: Checks::Passed,
+            teller: &Teller::silent(),
+            network: &stage.network,
+            state: &State::default(),
+        };
+        let own = BTreeMap::from([
+            ("MODE".to_owned(), Text::literal("fast")),
+            ("BRINGUP_GROUP".to_owned(), Text::literal("mine")),
+        ]);
+        let variables = environment(&doing, &own);
+        assert_eq!(
+            variables,
+            [
+                "BRINGUP_ATTEMPT=2",
+                "BRINGUP_CLUSTER=demo",
+                "BRINGUP_GROUP=mine",
+                "BRINGUP_NODE_NAME=ip-10-0-1-2.ec2.internal",
+                "BRINGUP_PHASE=pre-install",
+                "BRINGUP_STEP=driver",
+                "MODE=fast",
+                "https_proxy=http://proxy:3128",
+            ]
+        );
+        let page = include_str!("../../../../docs/node.md");
+        let ours = variables.iter().filter_map(|pair| pair.split_once('=')).map(|(name, _)| name);
+        for name in ours.filter(|name| name.starts_with("BRINGUP_")) {
+            assert!(page.contains(&format!("| `{name}` | ")), "`{name}` is not explained");
+        }
+    }
 }

@@ -33,7 +33,8 @@ pub(crate) fn man(options: &Man) -> Ended {
 fn pages() -> io::Result<Vec<(String, Vec<u8>)>> {
     let mut command = Arguments::command();
     command.build();
-    let others = command.get_subcommands().filter(|command| command.get_name() != "help");
+    let shown = |command: &&clap::Command| command.get_name() != "help" && !command.is_hide_set();
+    let others = command.get_subcommands().filter(shown);
     std::iter::once(&command).chain(others).map(|command| page(command.clone())).collect()
 }
 

@@ -32,7 +32,7 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
     let plan = plan(&machine, options.plan.as_deref()).map_err(wrong)?;
     let lock = Lock::take(&machine).map_err(|fault| match fault {
         LockFault::Taken => (Ended::NotYet, fault.to_string()),
-        _ => (Ended::No, fault.to_string()),
+        _ => (Ended::NotYet, fault.to_string()),
     })?;
     let asked = up::Asked {
         range: Range { from: options.from, until: options.until },
@@ -41,12 +41,14 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
         ignored: options.ignore_preflight.iter().cloned().collect(),
     };
     let identity = identity(&machine, asked.given.as_ref());
+    // Giving up is the plan's end; whatever else stops a run may be gone at the next start.
+    let not_yet = |fault: String| (Ended::NotYet, fault);
     let followed =
-        up::follow(&machine, &plan, &asked, &identity).map_err(|fault| (Ended::No, fault.to_string()))?;
+        up::follow(&machine, &plan, &asked, &identity).map_err(|fault| not_yet(fault.to_string()))?;
     // What is queued may start at once, and wants the lock.
     drop(lock);
     if followed.found_open {
-        gate::queue(&machine, &plan).map_err(|fault| (Ended::No, fault.to_string()))?;
+        gate::queue(&machine, &plan).map_err(|fault| not_yet(fault.to_string()))?;
     }
     Ok(followed.ended)
 }

@@ -78,7 +78,7 @@ fn status_says_how_it_stands() {
 fn what_comes_later_waits_for_what_comes_before() {
     let node = Node::new(&small());
     let ran = node.run(&["up", "--from", "gate"]);
-    assert_eq!(ran.code, Some(1));
+    assert_eq!(ran.code, Some(3));
     assert!(ran.errors.contains("`folder` must be done before `gate`"), "{}", ran.errors);
 }
 
@@ -216,4 +216,20 @@ fn there_is_a_manual_and_shells_complete() {
         assert_eq!(script.code, Some(0));
         assert!(script.output.contains("ignore-preflight"), "{shell}");
     }
+}
+
+/// What an old manager is told to start.
+#[test]
+fn the_agent_becomes_a_program_whose_output_goes_to_a_file() {
+    let node = Node::new(&small());
+    let output = node.beside("output");
+    std::fs::write(&output, "before\n").unwrap();
+    let exec = |words: &[&str]| {
+        let mut command = Command::new(agent());
+        ran(command.args(["exec", "--output"]).arg(&output).arg("--").args(words), "")
+    };
+    let ended = exec(&["/bin/sh", "-c", "echo \"$0 $1\"; echo ill >&2; exit 5", "--help", "$HOME"]);
+    assert_eq!((ended.code, ended.output.as_str(), ended.errors.as_str()), (Some(5), "", ""));
+    assert_eq!(std::fs::read_to_string(&output).unwrap(), "before\n--help $HOME\nill\n");
+    assert_eq!(exec(&["/no/such/program"]).code, Some(203));
 }

@@ -205,7 +205,7 @@ fn a_lock_that_cannot_be_made_is_told() {
     let node = Node::new(&small());
     let _disk = Mounted::small(&node, "/run", "size=64k,ro");
     let ran = node.run(&["up"]);
-    assert_eq!(ran.code, Some(1));
+    assert_eq!(ran.code, Some(3));
     assert!(ran.errors.contains("`/run/bringup`: read-only file system"), "{}", ran.errors);
     assert!(!node.path("/var/lib/bringup/journal").exists());
 }
