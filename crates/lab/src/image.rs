@@ -113,14 +113,16 @@ impl Layer {
             self.write("/usr/bin/containerd", runtime(&runtime_version).as_bytes(), 0o755)?;
             self.write("/usr/lib/systemd/system/containerd.service", RUNTIME_UNIT.as_bytes(), 0o644)?;
         }
+        let mut unit = KUBELET_UNIT.to_owned();
         if let Some(kubelet) = wishes.real_kubelet() {
             self.copy("/usr/bin/kubelet", &kubelet, 0o755)?;
+            unit = unit.replace(" (stand-in)", "");
         } else {
             self.write("/usr/bin/kubelet", KUBELET.as_bytes(), 0o755)?;
             let version = version("kubelet").unwrap_or_else(|| "1.33.0".to_owned());
             self.write("/lab/kubelet.json", wishes.misbehaviour.wishes(&version).as_bytes(), 0o644)?;
         }
-        self.write("/usr/lib/systemd/system/kubelet.service", KUBELET_UNIT.as_bytes(), 0o644)?;
+        self.write("/usr/lib/systemd/system/kubelet.service", unit.as_bytes(), 0o644)?;
         if wishes.misbehaviour == Misbehaviour::StartsEarly {
             let place = "/etc/systemd/system/multi-user.target.wants/kubelet.service";
             self.link(place, "/usr/lib/systemd/system/kubelet.service")?;

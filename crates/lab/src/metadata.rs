@@ -67,6 +67,8 @@ pub(crate) struct Metadata {
     fault: Option<MetadataFault>,
 }
 
+/// Who the role of the lab's instances is to AWS.
+pub(crate) const ACCESS_KEY: &str = "ASIALAB0000000000000";
 const TOKEN: &str = "lab-session-token";
 
 impl Metadata {
@@ -78,10 +80,15 @@ impl Metadata {
             "pendingTime": "2026-01-01T00:00:00Z", "privateIp": ADDRESS, "region": instance.region(),
             "version": "2017-09-30",
         });
+        let credentials = json!({
+            "Code": "Success", "Type": "AWS-HMAC", "LastUpdated": "2026-01-01T00:00:00Z", "AccessKeyId": ACCESS_KEY,
+            "SecretAccessKey": "lab-secret-key", "Token": "lab-role-token", "Expiration": "2099-01-01T00:00:00Z",
+        });
         let text = |value: &str| value.as_bytes().to_vec();
         let mut leaves = BTreeMap::from([
             ("user-data".to_owned(), user_data.to_vec()),
             ("dynamic/instance-identity/document".to_owned(), text(&document.to_string())),
+            ("meta-data/iam/security-credentials/lab".to_owned(), text(&credentials.to_string())),
             ("meta-data/instance-id".to_owned(), text(&instance.id)),
             ("meta-data/instance-type".to_owned(), text(&instance.kind)),
             ("meta-data/instance-life-cycle".to_owned(), text(&instance.lifecycle)),

@@ -128,14 +128,15 @@ impl Trial {
         self.boots += 1;
         let first = self.boots;
         let cluster = self.wishes.kubernetes.clone();
-        let start = |cluster| ControlPlane::start(cluster, &self.lower, &network);
-        let plane = cluster.as_deref().map(start).transpose()?;
+        let node = self.node_name();
+        let start = |cluster| ControlPlane::start(cluster, &self.lower, &network, &node);
+        let mut plane = cluster.as_deref().map(start).transpose()?;
         let more = if cluster.is_some() { self.real_node()? } else { Vec::new() };
         let deadline = Instant::now() + self.wishes.patience;
         let mut container = Container::boot(&self.lower, self.folder.path(), &network, &more)?;
         let probe = self.subject.plan.is_none().then(|| Probe::start(network.file()));
         let mut over = self.watch(&mut container, watch, probe.as_ref(), deadline, tell);
-        if let (Some(plane), Ok(Over::Settled(verdict))) = (&plane, &over) {
+        if let (Some(plane), Ok(Over::Settled(verdict))) = (&mut plane, &over) {
             over = self.registered(plane, *verdict, deadline).map(Over::Settled);
         }
         self.status = container.read(STATUS).and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -290,7 +291,7 @@ impl Trial {
     /// What the machine's node comes to, once the agent is done.
     fn registered(
         &mut self,
-        plane: &ControlPlane<'_>,
+        plane: &mut ControlPlane<'_>,
         verdict: Verdict,
         deadline: Instant,
     ) -> Result<Verdict, LabFault> {
@@ -364,10 +365,16 @@ impl Trial {
         }
     }
 
-    /// What a unit wrote to the journal, in all boots.
-    pub fn log(&self, unit: &str) -> Result<String, LabFault> {
-        let journal = format!("--directory={}", self.layer().path("/var/log/journal").display());
-        run("journalctl", &[&journal, "--unit", unit, "--output=short-precise", "--no-pager", "--quiet"])
+    /// What kubelet wrote in all boots and the control plane in the last one, by name, where they are real.
+    pub fn logs(&self) -> Result<Vec<(&'static str, String)>, LabFault> {
+        let mut logs = Vec::new();
+        if self.wishes.real_kubelet().is_some() {
+            let journal = format!("--directory={}", self.layer().path("/var/log/journal").display());
+            let form = ["--unit=kubelet.service", "--output=short-precise", "--no-pager", "--quiet"];
+            logs.push(("kubelet", run("journalctl", &[[journal.as_str()].as_slice(), &form].concat())?));
+        }
+        logs.extend(self.wishes.kubernetes.iter().flat_map(|cluster| cluster.logs()));
+        Ok(logs)
     }
 
     /// What the console showed in the last boot.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use bringup_carry::carriers_of;
 use bringup_lab::timeline::{line, svg};
 use bringup_lab::{
-    Bench, Hindrance, Instance, KubeletKind, Kubernetes, LabFault, MetadataFault, Misbehaviour, Outcome,
-    Subject, Trial, Verdict as Came, Way, Wishes,
+    Bench, Hindrance, Instance, Kubernetes, LabFault, MetadataFault, Misbehaviour, Outcome, Subject, Trial,
+    Verdict as Came, Way, Wishes,
 };
 use bringup_plan::Plan;
 use bringup_spec::{AgentSource, Carrier, Certificate, JoinMethod, OsFamily, Platform, SecretSource};
@@ -50,9 +50,8 @@ pub(crate) fn execute(arguments: &TryOut, terminal: &mut Terminal) -> Result<Ver
     let outcome = outcome.map_err(|fault| of_lab(&fault))?;
     if let Some(directory) = &arguments.directory {
         write(directory, &outcome)?;
-        if outcome.kubelet == KubeletKind::Real {
-            let log = trial.log("kubelet.service").map_err(|fault| of_lab(&fault))?;
-            files::replace(&directory.join("kubelet.log"), log.as_bytes(), files::Readers::All)?;
+        for (name, log) in trial.logs().map_err(|fault| of_lab(&fault))? {
+            files::replace(&directory.join(format!("{name}.log")), log.as_bytes(), files::Readers::All)?;
         }
     }
     match arguments.output {
@@ -169,8 +168,9 @@ fn cluster(programs: &Path, project: &mut Project, key: GroupKey) -> Result<Kube
     match spec.join.method {
         JoinMethod::BootstrapToken => spec.join.token = secret(Kubernetes::TOKEN),
         JoinMethod::Kubeconfig => spec.join.kubeconfig = secret(Kubernetes::KUBECONFIG),
-        method @ (JoinMethod::EksToken | JoinMethod::Kubeadm) => {
-            return Err(Stop::input(format!("the lab's cluster cannot be joined by `{method}`"))
+        JoinMethod::EksToken => {}
+        JoinMethod::Kubeadm => {
+            return Err(Stop::input("the lab's cluster cannot be joined by `kubeadm`")
                 .with_hint("try it with `method: bootstrap-token` or `kubeconfig`"));
         }
     }

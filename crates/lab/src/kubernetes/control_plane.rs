@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::Kubernetes;
+use super::{Kubernetes, authenticator};
 use crate::LabFault;
 use crate::network::{ADDRESS, Network};
 
@@ -16,6 +16,11 @@ const PATIENCE: Duration = Duration::from_mins(3);
 const LOOK: Duration = Duration::from_millis(200);
 /// The token that nodes may ask for their first certificate with.
 pub(super) const TOKEN: &str = "bringu.0123456789abcdef";
+const ETCD: &str = "etcd";
+const API_SERVER: &str = "kube-apiserver";
+const CONTROLLER_MANAGER: &str = "kube-controller-manager";
+/// The processes; each has a log of its name.
+pub(super) const PROCESSES: [&str; 3] = [ETCD, API_SERVER, CONTROLLER_MANAGER];
 /// What Kubernetes' own controllers see to: that nodes get certificates, and are open to pods once they are ready.
 const CONTROLLERS: &str = "csrapproving,csrsigning,nodelifecycle";
 
@@ -28,14 +33,21 @@ pub(crate) struct ControlPlane<'a> {
 }
 
 impl<'a> ControlPlane<'a> {
-    /// Starts it in the machine's network and waits until it answers. Etcd is that of the Debian root.
-    pub(crate) fn start(cluster: &'a Kubernetes, root: &Path, network: &Network) -> Result<Self, LabFault> {
+    /// Starts it in the machine's network and waits until it answers. Etcd is that of the Debian root; `node` is who a
+    /// token of the machine's role stands for.
+    pub(crate) fn start(
+        cluster: &'a Kubernetes,
+        root: &Path,
+        network: &Network,
+        node: &str,
+    ) -> Result<Self, LabFault> {
         let address = cluster.address();
         if address != ADDRESS {
             let prefix = if address.contains(':') { 128 } else { 32 };
             network.add_address(&format!("{address}/{prefix}"))?;
         }
         let mut plane = Self { cluster, network: network.file(), children: Vec::new() };
+        authenticator::serve(network, node)?;
         plane.etcd(root)?;
         plane.api_server()?;
         plane.wait(&["get", "--raw=/readyz"], None)?;
@@ -53,12 +65,15 @@ impl<'a> ControlPlane<'a> {
                       --initial-cluster=default=http://127.0.0.1:2380";
         let mut command = self.inside("unshare");
         command.args(["--mount", "--propagation", "private", "sh", "-c", script, "sh"]).arg(folder).arg(root);
-        self.spawn("etcd", command)
+        self.spawn(ETCD, command)
     }
 
     fn api_server(&mut self) -> Result<(), LabFault> {
+        let webhook = self.cluster.path("authenticator.kubeconfig");
+        std::fs::write(&webhook, authenticator::settings().to_string())
+            .map_err(LabFault::file("write", &webhook))?;
         let file = |name: &str| self.cluster.path(name).display().to_string();
-        let mut command = self.inside(self.cluster.program("kube-apiserver"));
+        let mut command = self.inside(self.cluster.program(API_SERVER));
         command
             .arg("--etcd-servers=http://127.0.0.1:2379")
             .arg(format!("--bind-address={}", self.cluster.address()))
@@ -68,29 +83,32 @@ impl<'a> ControlPlane<'a> {
             .arg(format!("--tls-cert-file={}", file("server.crt")))
             .arg(format!("--tls-private-key-file={}", file("server.key")))
             .arg("--service-account-issuer=https://kubernetes.default.svc")
-            .arg(format!("--service-account-key-file={}", file("server.key")))
+            .arg(format!("--service-account-key-file={}", file("server.crt")))
             .arg(format!("--service-account-signing-key-file={}", file("server.key")))
             .arg("--service-cluster-ip-range=10.96.0.0/16")
             .arg("--endpoint-reconciler-type=none")
             .arg("--authorization-mode=Node,RBAC")
             .arg("--enable-admission-plugins=NodeRestriction")
             .arg("--enable-bootstrap-token-auth")
+            .arg(format!("--authentication-token-webhook-config-file={}", webhook.display()))
+            .arg("--authentication-token-webhook-version=v1")
             .arg(format!("--cert-dir={}", file("api-server")));
-        self.spawn("kube-apiserver", command)
+        self.spawn(API_SERVER, command)
     }
 
     fn controllers(&mut self) -> Result<(), LabFault> {
         let file = |name: &str| self.cluster.path(name).display().to_string();
-        let mut command = self.inside(self.cluster.program("kube-controller-manager"));
+        let mut command = self.inside(self.cluster.program(CONTROLLER_MANAGER));
         command
             .arg(format!("--kubeconfig={}", file("controllers.kubeconfig")))
             .arg(format!("--controllers={CONTROLLERS}"))
             .arg(format!("--cluster-signing-cert-file={}", file("ca.crt")))
             .arg(format!("--cluster-signing-key-file={}", file("ca.key")))
+            .arg("--use-service-account-credentials=true")
             .arg("--leader-elect=false")
             .arg("--bind-address=127.0.0.1")
             .arg(format!("--cert-dir={}", file("controllers")));
-        self.spawn("kube-controller-manager", command)
+        self.spawn(CONTROLLER_MANAGER, command)
     }
 
     /// A command in the machine's network that does not outlive this process.
@@ -178,7 +196,11 @@ impl<'a> ControlPlane<'a> {
     }
 
     /// The machine's node once it is ready in a boot that is not `before`, or as it is when the time is over.
-    pub(crate) fn node(&self, before: Option<&str>, deadline: Instant) -> Result<Option<Value>, LabFault> {
+    pub(crate) fn node(
+        &mut self,
+        before: Option<&str>,
+        deadline: Instant,
+    ) -> Result<Option<Value>, LabFault> {
         loop {
             let text = self.ask(&["get", "nodes", "--output=json"], None)?;
             let list: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -187,6 +209,7 @@ impl<'a> ControlPlane<'a> {
             if settled || Instant::now() >= deadline {
                 return Ok(node);
             }
+            self.alive()?;
             std::thread::sleep(LOOK);
         }
     }
@@ -220,7 +243,8 @@ pub(crate) fn is_ready(node: &Value) -> bool {
 fn is_settled(node: &Value) -> bool {
     let taints = node.pointer("/spec/taints").and_then(Value::as_array);
     let kept_off = taints.into_iter().flatten().any(|taint| {
-        taint.get("key").and_then(Value::as_str).is_some_and(|key| key.starts_with("node.kubernetes.io/"))
+        let key = taint.get("key").and_then(Value::as_str);
+        matches!(key, Some("node.kubernetes.io/not-ready" | "node.kubernetes.io/unreachable"))
     });
     is_ready(node) && !kept_off
 }

@@ -1,10 +1,14 @@
 //! A cluster for the machine to join, with Kubernetes' own programs.
 
+mod authenticator;
 mod authority;
 mod control_plane;
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::LabFault;
 use crate::requirements::is_there;
@@ -68,6 +72,12 @@ impl Kubernetes {
         self.authority.certificate()
     }
 
+    /// What the processes of the control plane said in the last boot, by name.
+    pub(crate) fn logs(&self) -> Vec<(&'static str, String)> {
+        let read = |name: &str| std::fs::read(self.path(&format!("{name}.log"))).unwrap_or_default();
+        control_plane::PROCESSES.map(|name| (name, String::from_utf8_lossy(&read(name)).into_owned())).into()
+    }
+
     /// A program of Kubernetes.
     pub(crate) fn program(&self, name: &str) -> PathBuf {
         self.programs.join(name)
@@ -105,11 +115,11 @@ impl Kubernetes {
         let config = serde_json::json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "lab",
             "clusters": [{"name": "lab", "cluster": {
-                "server": server, "certificate-authority-data": base64(self.authority().as_bytes())}}],
+                "server": server, "certificate-authority-data": BASE64.encode(self.authority())}}],
             "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "lab"}}],
             "users": [{"name": "lab", "user": {
-                "client-certificate-data": base64(read("crt")?.as_bytes()),
-                "client-key-data": base64(read("key")?.as_bytes())}}],
+                "client-certificate-data": BASE64.encode(read("crt")?),
+                "client-key-data": BASE64.encode(read("key")?)}}],
         });
         let path = self.path(&format!("{name}.kubeconfig"));
         std::fs::write(&path, config.to_string()).map_err(LabFault::file("write", &path))?;
@@ -133,22 +143,6 @@ fn place(endpoint: &str) -> (String, u16) {
     }
 }
 
-/// As kubeconfigs have it.
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let number = chunk.iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte));
-        let number = number << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let index = usize::try_from(number >> (18 - 6 * place) & 63).unwrap_or_default();
-            let letter = LETTERS.get(index).copied().map_or('=', char::from);
-            text.push(if place <= chunk.len() { letter } else { '=' });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,11 +155,5 @@ mod tests {
         is("https://10.0.0.1:6443", "10.0.0.1", 6443);
         is("https://[fd00::1]:6443", "fd00::1", 6443);
         is("https://[fd00::1]", "fd00::1", 443);
-    }
-
-    #[test]
-    fn base64_is_that_of_rfc_4648() {
-        let all = ["", "f", "fo", "foo", "foob", "fooba", "foobar"].map(|text| base64(text.as_bytes()));
-        assert_eq!(all, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"]);
     }
 }
