@@ -31,7 +31,7 @@ pub fn missing() -> Option<LabFault> {
     })
 }
 
-pub(crate) fn is_there(program: &str) -> bool {
+fn is_there(program: &str) -> bool {
     let path = std::env::var("PATH").unwrap_or_default();
     path.split(':').chain(["/usr/sbin", "/sbin"]).any(|folder| Path::new(folder).join(program).is_file())
 }

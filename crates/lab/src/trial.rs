@@ -346,6 +346,9 @@ impl Trial {
         if self.wishes.kubernetes.is_none() {
             stand_ins.insert(0, "containerd".to_owned());
         }
+        if self.wishes.kubernetes.as_ref().is_some_and(|cluster| cluster.stood_in_for_eks()) {
+            stand_ins.push("EKS' authenticator".to_owned());
+        }
         let real = self.wishes.real_kubelet().is_some();
         if !real {
             stand_ins.insert(0, "kubelet".to_owned());

@@ -3,6 +3,8 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -30,9 +32,10 @@ pub(super) fn settings() -> Value {
     })
 }
 
-/// Answers in the machine's network, in whose role this node asks; the thread ends with the process.
-pub(super) fn serve(network: &Network, node: &str) -> Result<(), LabFault> {
-    let (file, node) = (network.file(), node.to_owned());
+/// Answers in the machine's network, in whose role this node asks, and notes that it was needed; the thread ends with
+/// the process.
+pub(super) fn serve(network: &Network, node: &str, needed: &Arc<AtomicBool>) -> Result<(), LabFault> {
+    let (file, node, needed) = (network.file(), node.to_owned(), Arc::clone(needed));
     let (ready, waiting) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let listener = Network::enter(&file).and_then(|()| {
@@ -42,7 +45,7 @@ pub(super) fn serve(network: &Network, node: &str) -> Result<(), LabFault> {
             Ok(listener) => {
                 let _ = ready.send(Ok(()));
                 for stream in listener.incoming().flatten() {
-                    let _ = converse(stream, &node);
+                    let _ = converse(stream, &node, &needed);
                 }
             }
             Err(fault) => {
@@ -53,7 +56,7 @@ pub(super) fn serve(network: &Network, node: &str) -> Result<(), LabFault> {
     waiting.recv().unwrap_or(Ok(()))
 }
 
-fn converse(mut stream: TcpStream, node: &str) -> std::io::Result<()> {
+fn converse(mut stream: TcpStream, node: &str, needed: &AtomicBool) -> std::io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut reader = BufReader::new(stream.try_clone()?.take(LONGEST));
     let mut length = 0;
@@ -70,7 +73,11 @@ fn converse(mut stream: TcpStream, node: &str) -> std::io::Result<()> {
     }
     let mut body = Vec::new();
     reader.take(length).read_to_end(&mut body)?;
-    let answer = review(&serde_json::from_slice(&body).unwrap_or_default(), node).to_string();
+    let answer = review(&serde_json::from_slice(&body).unwrap_or_default(), node);
+    if answer.pointer("/status/authenticated") == Some(&Value::Bool(true)) {
+        needed.store(true, Ordering::Relaxed);
+    }
+    let answer = answer.to_string();
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n";
     write!(stream, "{head}Content-Length: {}\r\n\r\n{answer}", answer.len())
 }

@@ -1,28 +1,44 @@
-//! A certificate authority that lives as long as its folder. OpenSSL does the work.
+//! The authority of the lab's cluster, with its certificates in files: that is how Kubernetes' programs take them.
 
 use std::path::{Path, PathBuf};
 
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
+};
+
 use crate::LabFault;
-use crate::fault::run;
 
-/// Longer than any trial.
-const DAYS: &str = "2";
-
-#[derive(Debug)]
+/// An authority that lives as long as its folder.
 pub(super) struct Authority {
     folder: PathBuf,
     certificate: String,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+impl std::fmt::Debug for Authority {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Authority").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+/// A certificate with its key, in PEM.
+pub(super) struct Pair {
+    pub(super) certificate: String,
+    pub(super) key: String,
 }
 
 impl Authority {
     /// Makes one, and writes `ca.crt` and `ca.key`.
     pub(super) fn make(folder: &Path) -> Result<Self, LabFault> {
-        let mut authority = Self { folder: folder.to_owned(), certificate: String::new() };
-        let extensions = "basicConstraints = critical, CA:TRUE\nkeyUsage = critical, keyCertSign, digitalSignature\n\
-                          subjectKeyIdentifier = hash\n";
-        authority.issue("ca", "/CN=lab", extensions, false)?;
-        let path = folder.join("ca.crt");
-        authority.certificate = std::fs::read_to_string(&path).map_err(LabFault::file("read", &path))?;
+        let key = KeyPair::generate().map_err(fault)?;
+        let mut wanted = parameters(&[], None, "lab")?;
+        wanted.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        wanted.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+        let certificate = wanted.self_signed(&key).map_err(fault)?.pem();
+        let pair = Pair { certificate: certificate.clone(), key: key.serialize_pem() };
+        let authority = Self { folder: folder.to_owned(), certificate, issuer: Issuer::new(wanted, key) };
+        authority.write("ca", &pair)?;
         Ok(authority)
     }
 
@@ -30,52 +46,45 @@ impl Authority {
         &self.certificate
     }
 
-    /// A certificate for a server with these names.
-    pub(super) fn server(&self, name: &str, names: &str) -> Result<(), LabFault> {
-        let extensions = format!(
-            "basicConstraints = critical, CA:FALSE\nextendedKeyUsage = serverAuth\nsubjectAltName = {names}\n"
-        );
-        self.issue(name, "/CN=lab-api-server", &extensions, true)
+    /// Writes `NAME.crt` and `NAME.key` for a server with these names or addresses.
+    pub(super) fn server(&self, name: &str, hosts: &[&str]) -> Result<(), LabFault> {
+        let mut wanted = parameters(hosts, None, name)?;
+        wanted.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        self.write(name, &self.issue(&wanted)?)
     }
 
-    /// A certificate for somebody who asks.
-    pub(super) fn client(&self, name: &str, subject: &str) -> Result<(), LabFault> {
-        self.issue(
-            name,
-            subject,
-            "basicConstraints = critical, CA:FALSE\nextendedKeyUsage = clientAuth\n",
-            true,
-        )
+    /// A certificate for somebody of a group who asks.
+    pub(super) fn client(&self, group: Option<&str>, name: &str) -> Result<Pair, LabFault> {
+        let mut wanted = parameters(&[], group, name)?;
+        wanted.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        self.issue(&wanted)
     }
 
-    /// Writes `NAME.crt` and `NAME.key`.
-    fn issue(&self, name: &str, subject: &str, extensions: &str, signed: bool) -> Result<(), LabFault> {
-        let path = |end: &str| self.folder.join(format!("{name}.{end}"));
-        let settings = path("cnf");
-        let text = format!(
-            "[req]\ndistinguished_name = subject\nprompt = no\n[subject]\n[extensions]\n{extensions}"
-        );
-        std::fs::write(&settings, text).map_err(LabFault::file("write", &settings))?;
-        let [settings, key, certificate] =
-            [settings, path("key"), path("crt")].map(|path| path.display().to_string());
-        let [authority, authority_key] =
-            ["ca.crt", "ca.key"].map(|name| self.folder.join(name).display().to_string());
-        let mut arguments =
-            vec!["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
-        arguments.extend([
-            "-days",
-            DAYS,
-            "-config",
-            &settings,
-            "-extensions",
-            "extensions",
-            "-subj",
-            subject,
-        ]);
-        arguments.extend(["-keyout", &key, "-out", &certificate]);
-        if signed {
-            arguments.extend(["-CA", &authority, "-CAkey", &authority_key]);
+    fn issue(&self, wanted: &CertificateParams) -> Result<Pair, LabFault> {
+        let key = KeyPair::generate().map_err(fault)?;
+        let certificate = wanted.signed_by(&key, &self.issuer).map_err(fault)?.pem();
+        Ok(Pair { certificate, key: key.serialize_pem() })
+    }
+
+    fn write(&self, name: &str, pair: &Pair) -> Result<(), LabFault> {
+        for (end, text) in [("crt", &pair.certificate), ("key", &pair.key)] {
+            let path = self.folder.join(format!("{name}.{end}"));
+            std::fs::write(&path, text).map_err(LabFault::file("write", &path))?;
         }
-        run("openssl", &arguments).map(drop)
+        Ok(())
     }
+}
+
+fn parameters(hosts: &[&str], group: Option<&str>, name: &str) -> Result<CertificateParams, LabFault> {
+    let hosts = hosts.iter().map(|host| (*host).to_owned()).collect::<Vec<_>>();
+    let mut wanted = CertificateParams::new(hosts).map_err(fault)?;
+    if let Some(group) = group {
+        wanted.distinguished_name.push(DnType::OrganizationName, group);
+    }
+    wanted.distinguished_name.push(DnType::CommonName, name);
+    Ok(wanted)
+}
+
+fn fault(fault: impl std::fmt::Display) -> LabFault {
+    LabFault::Certificate(fault.to_string())
 }

@@ -47,7 +47,7 @@ impl<'a> ControlPlane<'a> {
             network.add_address(&format!("{address}/{prefix}"))?;
         }
         let mut plane = Self { cluster, network: network.file(), children: Vec::new() };
-        authenticator::serve(network, node)?;
+        authenticator::serve(network, node, &cluster.eks)?;
         plane.etcd(root)?;
         plane.api_server()?;
         plane.wait(&["get", "--raw=/readyz"], None)?;

@@ -6,12 +6,13 @@ mod control_plane;
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::LabFault;
-use crate::requirements::is_there;
 use authority::Authority;
 pub(crate) use control_plane::{ControlPlane, boot_id, is_ready};
 
@@ -31,6 +32,7 @@ pub struct Kubernetes {
     authority: Authority,
     host: String,
     port: u16,
+    eks: Arc<AtomicBool>,
 }
 
 impl Kubernetes {
@@ -41,10 +43,6 @@ impl Kubernetes {
 
     /// With the programs in this folder, at the endpoint that a document names.
     pub fn prepare(programs: &Path, endpoint: Option<&str>) -> Result<Self, LabFault> {
-        if !is_there("openssl") {
-            let openssl = || vec!["openssl".to_owned()];
-            return Err(LabFault::Missing { missing: openssl(), packages: openssl() });
-        }
         for name in PROGRAMS {
             let path = programs.join(name);
             std::fs::metadata(&path).map_err(LabFault::file("find", &path))?;
@@ -55,15 +53,12 @@ impl Kubernetes {
             .map_err(LabFault::system("make a folder for the cluster"))?;
         let (host, port) = place(endpoint.unwrap_or(ENDPOINT));
         let authority = Authority::make(folder.path())?;
-        let cluster = Self { programs: programs.to_owned(), folder, authority, host, port };
+        let cluster =
+            Self { programs: programs.to_owned(), folder, authority, host, port, eks: Arc::default() };
         let address = cluster.address();
-        let names = match cluster.host.parse::<IpAddr>() {
-            Ok(_) => format!("IP:{address}"),
-            Err(_) => format!("DNS:{},IP:{address}", cluster.host),
-        };
-        cluster.authority.server("server", &names)?;
-        cluster.kubeconfig("admin", "/O=system:masters/CN=lab")?;
-        cluster.kubeconfig("controllers", "/CN=system:kube-controller-manager")?;
+        cluster.authority.server("server", &[cluster.host.as_str(), address])?;
+        cluster.kubeconfig("admin", Some("system:masters"), "lab")?;
+        cluster.kubeconfig("controllers", None, "system:kube-controller-manager")?;
         Ok(cluster)
     }
 
@@ -78,6 +73,11 @@ impl Kubernetes {
         control_plane::PROCESSES.map(|name| (name, String::from_utf8_lossy(&read(name)).into_owned())).into()
     }
 
+    /// Whether it has stood in for EKS to know who a token is of.
+    pub(crate) fn stood_in_for_eks(&self) -> bool {
+        self.eks.load(Ordering::Relaxed)
+    }
+
     /// A program of Kubernetes.
     pub(crate) fn program(&self, name: &str) -> PathBuf {
         self.programs.join(name)
@@ -90,7 +90,7 @@ impl Kubernetes {
 
     /// What the machine with this name of a node finds: path and content.
     pub(crate) fn files(&self, node: &str) -> Result<[(&'static str, Vec<u8>); 2], LabFault> {
-        let path = self.kubeconfig("node", &format!("/O=system:nodes/CN=system:node:{node}"))?;
+        let path = self.kubeconfig("node", Some("system:nodes"), &format!("system:node:{node}"))?;
         let kubeconfig = std::fs::read(&path).map_err(LabFault::file("read", &path))?;
         Ok([(Self::TOKEN, control_plane::TOKEN.as_bytes().to_vec()), (Self::KUBECONFIG, kubeconfig)])
     }
@@ -105,12 +105,8 @@ impl Kubernetes {
     }
 
     /// Writes a kubeconfig for somebody.
-    fn kubeconfig(&self, name: &str, subject: &str) -> Result<PathBuf, LabFault> {
-        self.authority.client(name, subject)?;
-        let read = |end: &str| {
-            let path = self.path(&format!("{name}.{end}"));
-            std::fs::read_to_string(&path).map_err(LabFault::file("read", &path))
-        };
+    fn kubeconfig(&self, name: &str, group: Option<&str>, subject: &str) -> Result<PathBuf, LabFault> {
+        let pair = self.authority.client(group, subject)?;
         let server = format!("https://{}", std::net::SocketAddr::new(self.address_parsed(), self.port));
         let config = serde_json::json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "lab",
@@ -118,8 +114,8 @@ impl Kubernetes {
                 "server": server, "certificate-authority-data": BASE64.encode(self.authority())}}],
             "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "lab"}}],
             "users": [{"name": "lab", "user": {
-                "client-certificate-data": BASE64.encode(read("crt")?),
-                "client-key-data": BASE64.encode(read("key")?)}}],
+                "client-certificate-data": BASE64.encode(&pair.certificate),
+                "client-key-data": BASE64.encode(&pair.key)}}],
         });
         let path = self.path(&format!("{name}.kubeconfig"));
         std::fs::write(&path, config.to_string()).map_err(LabFault::file("write", &path))?;
