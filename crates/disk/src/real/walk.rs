@@ -2,16 +2,18 @@
 //!
 //! `..` in a path is refused. A link on the way is followed within the root, and only if nobody but the administrator
 //! (or whoever runs this) could have put it there: both the link and the directory that holds it are theirs, and nobody
-//! else may write to that directory. The kernel's own `openat2` would do most of it, but kernels before 5.6 lack it.
+//! else may write to that directory. Where there is no link on the way, the kernel's own `openat2` does all of it at once;
+//! kernels before 5.6 lack it.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStringExt as _;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fd::{AsFd as _, OwnedFd};
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
 
 /// As many links as the kernel itself follows in one path.
 const LINKS: u32 = 40;
@@ -45,7 +47,25 @@ impl<'r> Walk<'r> {
         Ok(rustix::fs::openat(&reached, c".", flags, Mode::empty())?)
     }
 
-    fn reach(self, mut names: VecDeque<OsString>) -> io::Result<OwnedFd> {
+    fn reach(self, names: VecDeque<OsString>) -> io::Result<OwnedFd> {
+        match self.at_once(&names) {
+            // A link, or a kernel that cannot tell.
+            Err(Errno::LOOP | Errno::NOSYS | Errno::PERM | Errno::AGAIN | Errno::INVAL) => {
+                self.by_name(names)
+            }
+            reached => Ok(reached?),
+        }
+    }
+
+    /// The directory, if no link leads there.
+    fn at_once(self, names: &VecDeque<OsString>) -> Result<OwnedFd, Errno> {
+        let path: PathBuf = if names.is_empty() { PathBuf::from(".") } else { names.iter().collect() };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        rustix::fs::openat2(self.root, &path, flags, Mode::empty(), resolve)
+    }
+
+    fn by_name(self, mut names: VecDeque<OsString>) -> io::Result<OwnedFd> {
         let mut stack = vec![self.root.try_clone()?];
         let mut links = 0;
         while let Some(name) = names.pop_front() {
@@ -65,7 +85,7 @@ impl<'r> Walk<'r> {
                 FileType::Symlink => {
                     links += 1;
                     if links > LINKS {
-                        return Err(io::Error::from_raw_os_error(rustix::io::Errno::LOOP.raw_os_error()));
+                        return Err(io::Error::from_raw_os_error(Errno::LOOP.raw_os_error()));
                     }
                     let holder = rustix::fs::fstat(here)?;
                     if !(is_ours(stat.st_uid) && is_ours(holder.st_uid) && holder.st_mode & 0o022 == 0) {
@@ -88,7 +108,7 @@ impl<'r> Walk<'r> {
                         }
                     }
                 }
-                _ => return Err(io::Error::from_raw_os_error(rustix::io::Errno::NOTDIR.raw_os_error())),
+                _ => return Err(io::Error::from_raw_os_error(Errno::NOTDIR.raw_os_error())),
             }
         }
         stack.pop().map_or_else(|| self.root.try_clone(), Ok)
