@@ -36,6 +36,8 @@ pub(crate) struct Program<'a> {
     pub(crate) directory: Option<String>,
     /// When it has to be through.
     pub(crate) deadline: Instant,
+    /// The step's digest, where the manager is to keep a success until [`forget`] says that it is recorded.
+    pub(crate) kept_for: Option<&'a str>,
 }
 
 /// Runs a program and waits for its end. One of this step that still runs is waited for first.
@@ -45,13 +47,13 @@ pub(crate) fn run(machine: &Machine, program: Program<'_>) -> Result<(), Stopped
     let unit = unit_name(program.step);
     if systemd.state(&unit)?.is_some_and(|state| is_under_way(&state)) {
         // How it went does not matter: what it did is done again, or found done.
-        let _ = end(&mut systemd, &unit, machine, program.step, program.deadline);
+        let _ = end(&mut systemd, &unit, machine, program.step, program.deadline, false);
     }
     let output = output(machine, program.step)?;
     clear(&mut systemd, &unit)?;
     let left = program.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
     let transient = Transient {
-        description: format!("Step {} of bringing this machine up", program.step),
+        description: description(program.step, program.kept_for),
         command: program.command,
         environment: program.environment,
         directory: program.directory,
@@ -64,7 +66,7 @@ pub(crate) fn run(machine: &Machine, program: Program<'_>) -> Result<(), Stopped
         }
         started => started.map(|_| ())?,
     }
-    end(&mut systemd, &unit, machine, program.step, program.deadline)
+    end(&mut systemd, &unit, machine, program.step, program.deadline, program.kept_for.is_some())
 }
 
 /// A manager that cannot be told everything over the bus (before systemd 240) reads it from a file.
@@ -86,21 +88,43 @@ fn start_by_file(
     Ok(())
 }
 
-/// Waits for the end of a step's program that an agent has left behind; none if there is no trace of it.
-pub(crate) fn join(machine: &Machine, step: &str, deadline: Instant) -> Option<Result<(), Stopped>> {
+/// What the unit says that it is. By the digest the program of another plan is told apart.
+fn description(step: &str, digest: Option<&str>) -> String {
+    let digest = digest.map(|digest| format!(", {digest}")).unwrap_or_default();
+    format!("Step {step} of bringing this machine up{digest}")
+}
+
+/// Waits for the end of a step's program that an agent has left behind; none if there is no trace of it. A success is kept.
+pub(crate) fn join(
+    machine: &Machine,
+    step: &str,
+    digest: &str,
+    deadline: Instant,
+) -> Option<Result<(), Stopped>> {
     let unit = unit_name(step);
     let looked = || -> Result<Option<Systemd>, BusFault> {
         let mut systemd = Systemd::connect()?;
         systemd.subscribe()?;
         let there = |state: UnitState| state.activity != Activity::Inactive || state.queued;
-        let there = systemd.state(&unit)?.is_some_and(there);
+        let there = systemd.state(&unit)?.is_some_and(there)
+            && systemd.description(&unit)? == description(step, Some(digest));
         Ok(there.then_some(systemd))
     };
     match looked() {
         Ok(None) => None,
-        Ok(Some(mut systemd)) => Some(end(&mut systemd, &unit, machine, step, deadline)),
+        Ok(Some(mut systemd)) => Some(end(&mut systemd, &unit, machine, step, deadline, true)),
         Err(fault) => Some(Err(fault.into())),
     }
+}
+
+/// Clears the unit of a program away whose success is recorded. One that stays is cleared before it is needed again.
+pub(crate) fn forget(step: &str) {
+    let cleared = || -> Result<(), Stopped> {
+        let mut systemd = Systemd::connect()?;
+        systemd.subscribe()?;
+        clear(&mut systemd, &unit_name(step))
+    };
+    let _ = cleared();
 }
 
 /// A unit that the manager has not come to yet is inactive, and its result is `success`: that is no end.
@@ -108,13 +132,14 @@ fn is_under_way(state: &UnitState) -> bool {
     state.queued || matches!(state.activity, Activity::Activating | Activity::Deactivating)
 }
 
-/// Waits for the end of a program, and clears its unit away once its result is known.
+/// Waits for the end of a program, and clears its unit away once its result is known, but for a success that is kept.
 fn end(
     systemd: &mut Systemd,
     unit: &str,
     machine: &Machine,
     step: &str,
     deadline: Instant,
+    kept: bool,
 ) -> Result<(), Stopped> {
     // The manager itself ends what takes too long; this is for managers that cannot.
     let latest = deadline + Duration::from_secs(10);
@@ -142,7 +167,9 @@ fn end(
     };
     cap(machine, step);
     let result = judge(&state, || tail(machine, step));
-    clear(systemd, unit)?;
+    if result.is_err() || !kept {
+        clear(systemd, unit)?;
+    }
     result
 }
 

@@ -1,11 +1,12 @@
 //! Drives a course: does what it says, records it, tells it how that went.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use bringup_facts::Facts;
-use bringup_plan::{Action, Plan};
+use bringup_plan::{Action, Plan, Step};
 use bringup_progress::{
     Adopted, Course, Effect, Failure, FailureKind, Happening, Order, Range, Surroundings,
 };
@@ -18,6 +19,7 @@ use crate::knowledge::Knowledge;
 use crate::machine::Machine;
 use crate::network::Network;
 use crate::originals;
+use crate::program;
 use crate::results;
 use crate::teller::Teller;
 
@@ -88,6 +90,7 @@ pub(crate) fn follow(
         course,
         network,
         begun,
+        ended_well: RefCell::default(),
     };
     let ended = run.through()?;
     let gate = |step: &&bringup_plan::Step| matches!(step.action, Action::OpenGate { .. });
@@ -114,6 +117,8 @@ struct Run<'p> {
     network: Network,
     /// Steps that this run has begun.
     begun: BTreeSet<String>,
+    /// Steps whose programs have ended well; the manager knows it until the journal does.
+    ended_well: RefCell<Vec<String>>,
 }
 
 /// What an effect leads to.
@@ -143,7 +148,7 @@ impl Run<'_> {
                     Led::On => {}
                     Led::Heard(heard) => next = Some(heard),
                     Led::End(ended) => {
-                        self.journal.flush()?;
+                        self.flush()?;
                         return Ok(ended);
                     }
                 }
@@ -180,7 +185,7 @@ impl Run<'_> {
                 Led::On
             }
             Effect::Do(order) => {
-                self.journal.flush()?;
+                self.flush()?;
                 self.begun.insert(order.step.clone());
                 Led::Heard(self.perform(&order))
             }
@@ -190,12 +195,12 @@ impl Run<'_> {
                 Err(failure) => Happening::Failed(failure),
             }),
             Effect::Wait { ms } => {
-                self.journal.flush()?;
+                self.flush()?;
                 std::thread::sleep(Duration::from_millis(ms));
                 Led::Heard(Happening::TimePassed)
             }
             Effect::Reboot => {
-                self.journal.flush()?;
+                self.flush()?;
                 match actions::reboot::now(self.machine) {
                     Ok(()) => Led::End(Ended::NotYet),
                     Err(failure) => Led::Heard(Happening::Failed(failure)),
@@ -250,6 +255,15 @@ impl Run<'_> {
         }
     }
 
+    /// Brings all records to the disk; what they tell needs no other witness then.
+    fn flush(&mut self) -> Result<(), UpFault> {
+        self.journal.flush()?;
+        for step in self.ended_well.take() {
+            program::forget(&step);
+        }
+        Ok(())
+    }
+
     fn perform(&self, order: &Order) -> Happening {
         let Some(step) = self.plan.steps.get(order.index) else {
             return Happening::Failed(Failure::new(FailureKind::Permanent, "the plan has no such step", ""));
@@ -272,7 +286,10 @@ impl Run<'_> {
             state: self.course.state(),
         };
         match actions::perform(&doing) {
-            Ok(success) => Happening::Succeeded(success),
+            Ok(success) => {
+                self.witness(step);
+                Happening::Succeeded(success)
+            }
             Err(Stopped::Failed(failure)) => Happening::Failed(failure),
             Err(Stopped::TimedOut { tail }) => Happening::TimedOut { tail },
             Err(Stopped::Reboot { why }) => Happening::RebootAsked { why },
@@ -281,8 +298,21 @@ impl Run<'_> {
 
     fn adopt(&self, order: &Order) -> Adopted {
         match self.plan.steps.get(order.index) {
-            Some(step) => actions::run::adopt(self.machine, step, order),
+            Some(step) => {
+                let adopted = actions::run::adopt(self.machine, step, order);
+                if matches!(adopted, Adopted::Succeeded(_)) {
+                    self.witness(step);
+                }
+                adopted
+            }
             None => Adopted::Nothing,
+        }
+    }
+
+    /// Keeps in mind whose success the manager still knows.
+    fn witness(&self, step: &Step) {
+        if self.machine.is_itself() && matches!(step.action, Action::Run { .. }) {
+            self.ended_well.borrow_mut().push(step.name.clone());
         }
     }
 }

@@ -169,6 +169,17 @@ impl Systemd {
         }))
     }
 
+    /// What a unit says that it is; nothing if there is none of this name.
+    pub fn description(&mut self, unit: &str) -> Result<String, BusFault> {
+        let loaded = match self.manager("GetUnit", vec![Value::text(unit)]) {
+            Ok(answer) => first_text(&answer),
+            Err(fault) if fault.is("NoSuchUnit") => return Ok(String::new()),
+            Err(fault) => return Err(fault),
+        };
+        let told = self.known(&loaded, UNIT, "Description")?;
+        Ok(told.and_then(|told| told.as_text().map(str::to_owned)).unwrap_or_default())
+    }
+
     /// A property that this version or this kind of unit may not have.
     fn known(&mut self, path: &str, interface: &str, name: &str) -> Result<Option<Value>, BusFault> {
         match self.property(path, interface, name) {

@@ -157,6 +157,7 @@ pub(super) fn run_tool(doing: &Doing<'_>, command: Vec<String>) -> Result<(), St
         environment: own.chain(proxy).collect(),
         directory: None,
         deadline: doing.deadline(),
+        kept_for: None,
     };
     program::run(doing.machine, program)
 }
@@ -188,6 +189,7 @@ fn ask(doing: &Doing<'_>, path: &str, arguments: &[&str]) -> Result<String, Stop
         environment: Vec::new(),
         directory: None,
         deadline: doing.deadline().min(Instant::now() + LONGEST_ANSWER),
+        kept_for: None,
     };
     program::run(doing.machine, program)?;
     Ok(program::written(doing.machine, &doing.step.name))

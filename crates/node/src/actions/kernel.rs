@@ -143,6 +143,7 @@ pub(super) fn arguments(doing: &Doing<'_>, arguments: &[String]) -> Result<Succe
         environment: vec!["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned()],
         directory: None,
         deadline: doing.deadline(),
+        kept_for: None,
     };
     program::run(doing.machine, program)?;
     Err(Stopped::Reboot { why: format!("the kernel takes `{}` only then", missing.join(" ")) })

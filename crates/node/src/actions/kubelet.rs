@@ -150,6 +150,7 @@ fn log(doing: &Doing<'_>) -> String {
         environment: Vec::new(),
         directory: None,
         deadline: Instant::now() + Duration::from_secs(20),
+        kept_for: None,
     };
     // A log that cannot be had must not hide why it was asked for.
     match program::run(doing.machine, program) {

@@ -34,6 +34,7 @@ pub(super) fn run(doing: &Doing<'_>, program: &Program<'_>) -> Result<Success, S
         environment: environment(doing, program.environment),
         directory: program.directory.map(str::to_owned),
         deadline,
+        kept_for: Some(&doing.order.digest),
     };
     program::run(doing.machine, program)?;
     Ok(Success::default())
@@ -46,7 +47,7 @@ pub(crate) fn adopt(machine: &Machine, step: &Step, order: &Order) -> Adopted {
         return Adopted::Nothing;
     }
     let deadline = Instant::now() + Duration::from_millis(order.timeout_ms);
-    match program::join(machine, &step.name, deadline) {
+    match program::join(machine, &step.name, &order.digest, deadline) {
         None => Adopted::Nothing,
         Some(Ok(())) => Adopted::Succeeded(Success::default()),
         Some(Err(Stopped::Failed(failure))) => Adopted::Failed(failure),
