@@ -353,6 +353,9 @@ pub(crate) struct TryOut {
     /// How the metadata service fails: `down=T`, `401`, `403`, `404`, `429`, `500`, `slow=T`, `garbage`
     #[arg(long, value_name = "HOW")]
     pub(crate) metadata_fault: Option<String>,
+    /// Opens a shell in the machine when there is nothing more to see, or when the agent waits for you
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) shell: bool,
     /// How many seconds one boot may take
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) patience: u64,

@@ -20,7 +20,7 @@ pub fn codes() -> Vec<Code> {
 
 /// Schemas that are written by hand: of what the program prints, and of the plan. Those of what a node writes stand
 /// beside its types.
-const WRITTEN: [(&str, &str); 9] = [
+const WRITTEN: [(&str, &str); 10] = [
     ("build", include_str!("schemas/build.json")),
     ("diff", include_str!("schemas/diff.json")),
     ("explain", include_str!("schemas/explain.json")),
@@ -30,6 +30,7 @@ const WRITTEN: [(&str, &str); 9] = [
     ("inspect", include_str!("schemas/inspect.json")),
     ("plan", include_str!("schemas/plan.json")),
     ("publish", include_str!("schemas/publish.json")),
+    ("try", include_str!("schemas/try.json")),
 ];
 
 /// Every published schema, by name; the document's first.

@@ -25,17 +25,17 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// The bench in this cache, made now if it is not there; `say` hears what is being done.
-    pub fn prepare(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Self, LabFault> {
+    /// The bench in this cache, made now if it is not there; `say` hears how far it is.
+    pub fn prepare(cache: &Path, say: &mut dyn FnMut(u64)) -> Result<Self, LabFault> {
         Self::with(cache, &format!("{SUITE}-{RECIPE}"), &[], say)
     }
 
     /// The bench for trials with a cluster: containerd, etcd and plugins for pods' networks are in it.
-    pub fn prepare_for_kubernetes(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Self, LabFault> {
+    pub fn prepare_for_kubernetes(cache: &Path, say: &mut dyn FnMut(u64)) -> Result<Self, LabFault> {
         Self::with(cache, &format!("{SUITE}-kubernetes-{RECIPE}"), KUBERNETES, say)
     }
 
-    fn with(cache: &Path, name: &str, more: &[&str], say: &mut dyn FnMut(&str)) -> Result<Self, LabFault> {
+    fn with(cache: &Path, name: &str, more: &[&str], say: Say<'_>) -> Result<Self, LabFault> {
         let folder = cache.join("lab");
         std::fs::create_dir_all(&folder).map_err(LabFault::file("make", &folder))?;
         let root = folder.join(name);
@@ -44,8 +44,7 @@ impl Bench {
         rustix::fs::flock(&lock, FlockOperation::LockExclusive)
             .map_err(|errno| LabFault::file("lock", &lock_path)(errno.into()))?;
         if !root.is_dir() {
-            say("making a Debian root; this takes a minute, once");
-            make(&root, more)?;
+            make(&root, more, say)?;
         }
         Ok(Self { root })
     }
@@ -56,7 +55,25 @@ impl Bench {
     }
 }
 
-fn make(root: &Path, more: &[&str]) -> Result<(), LabFault> {
+/// Packages are fetched, then unpacked: how many there are in all, with what they depend on.
+const PACKAGES_IN_ALL: usize = 190;
+const LOOK: std::time::Duration = std::time::Duration::from_millis(200);
+
+/// Hears how much of the root is there, in thousandths.
+pub(crate) type Say<'a> = &'a mut dyn FnMut(u64);
+
+/// How much of a root is there.
+fn share(partial: &Path) -> u64 {
+    let count = |folder: &str, end: &str| {
+        let entries = std::fs::read_dir(partial.join(folder)).into_iter().flatten().flatten();
+        entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(end)).count()
+    };
+    let (fetched, unpacked) = (count("var/cache/apt/archives", ".deb"), count("var/lib/dpkg/info", ".list"));
+    let share = fetched.max(unpacked).saturating_add(unpacked) * 1000 / (2 * PACKAGES_IN_ALL);
+    u64::try_from(share).unwrap_or_default().min(999)
+}
+
+fn make(root: &Path, more: &[&str], say: Say<'_>) -> Result<(), LabFault> {
     let partial = root.with_extension("partial");
     if partial.exists() {
         std::fs::remove_dir_all(&partial).map_err(LabFault::file("remove", &partial))?;
@@ -68,6 +85,14 @@ fn make(root: &Path, more: &[&str]) -> Result<(), LabFault> {
     let mut arguments = vec!["--quiet", "--variant=minbase", include.as_str()];
     arguments.extend(excluded.iter().map(String::as_str));
     arguments.extend([SUITE, target.as_str()]);
-    run("mmdebstrap", &arguments)?;
+    let ended = std::thread::scope(|scope| {
+        let making = scope.spawn(|| run("mmdebstrap", &arguments));
+        while !making.is_finished() {
+            say(share(&partial));
+            std::thread::sleep(LOOK);
+        }
+        making.join()
+    });
+    ended.unwrap_or_else(|_| Err(LabFault::Interrupted))?;
     std::fs::rename(&partial, root).map_err(LabFault::file("rename", &partial))
 }

@@ -91,6 +91,19 @@ impl Container {
         std::fs::read(format!("/proc/{}/root{path}", self.leader()?)).ok()
     }
 
+    /// Opens a shell in it, and waits until it is closed.
+    pub(crate) fn shell(&self) -> Result<(), LabFault> {
+        let Some(leader) = self.leader() else { return Ok(()) };
+        let terminal = format!("TERM={}", std::env::var("TERM").unwrap_or_else(|_| "dumb".to_owned()));
+        Command::new("nsenter")
+            .args([format!("--target={leader}"), "--all".to_owned(), "--wdns=/root".to_owned()])
+            .args(["env", "--ignore-environment", &terminal, "HOME=/root"])
+            .args(["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "bash", "--login"])
+            .status()
+            .map(drop)
+            .map_err(LabFault::system("open a shell in the container"))
+    }
+
     /// What cuts its power and kills its agent, for another thread.
     pub(crate) fn switch(&self) -> Switch {
         Switch { group: self.group.clone() }

@@ -10,11 +10,13 @@ use crate::Verdict;
 
 /// How long kubelet must have been healthy.
 const STEADY: Duration = Duration::from_secs(10);
+/// Once kubelet is healthy, an agent that says nothing for so long waits for an API server that there is not.
+const QUIET: Duration = Duration::from_secs(3);
 
 /// What a boot of one of our plans came to, by the agent's own events. It says that kubelet's step has finished when
 /// kubelet was active and healthy for ten seconds. What follows needs an API server: where there is none, the trial ends
-/// with the first step that cannot go on.
-pub(crate) fn by_agent(events: &[&Event], plan: &Plan) -> Option<Verdict> {
+/// with the first step that cannot go on. `quiet` is how long the agent has said nothing.
+pub(crate) fn by_agent(events: &[&Event], plan: &Plan, quiet: Duration) -> Option<Verdict> {
     let own: Vec<&&Event> = events.iter().filter(|event| event.actor == "agent").collect();
     let starts = |action: &Action| matches!(action, Action::StartKubelet { .. });
     let kubelet = plan.steps.iter().find(|step| starts(&step.action)).map(|step| step.name.as_str());
@@ -25,6 +27,7 @@ pub(crate) fn by_agent(events: &[&Event], plan: &Plan) -> Option<Verdict> {
         |event: &&&Event| matches!(event.event.as_str(), "arrived" | "paused" | "retrying" | "gave-up");
     let arrivals = own.iter().filter(|event| event.event == "arrived").count();
     match (healthy, kubelet) {
+        (Some(_), _) if quiet >= QUIET => Some(Verdict::CameUp),
         (Some(at), _) => own.get(at..)?.iter().any(|event| is_end(&event)).then_some(Verdict::CameUp),
         // The first arrival is at the gate, the second at the end.
         (None, None) if arrivals >= 2 => Some(Verdict::CameUp),
@@ -95,7 +98,17 @@ mod tests {
 
     fn after(list: &[(&str, &str)]) -> Option<Verdict> {
         let list: Vec<_> = list.iter().map(|(step, event)| ("agent", *step, *event)).collect();
-        by_agent(&events(&list).iter().collect::<Vec<_>>(), &plan())
+        by_agent(&events(&list).iter().collect::<Vec<_>>(), &plan(), Duration::ZERO)
+    }
+
+    #[test]
+    fn an_agent_that_waits_for_an_api_server_is_not_waited_for() {
+        let quiet = |list: &[(&str, &str, &str)]| {
+            by_agent(&events(list).iter().collect::<Vec<_>>(), &plan(), Duration::from_secs(3))
+        };
+        assert_eq!(quiet(&[("agent", "kubelet", "started")]), None);
+        let healthy = [("agent", "kubelet", "finished"), ("agent", "registered", "started")];
+        assert_eq!(quiet(&healthy), Some(Verdict::CameUp));
     }
 
     #[test]

@@ -5,17 +5,14 @@ use std::path::{Path, PathBuf};
 /// Why a trial cannot be held.
 #[derive(Debug, thiserror::Error)]
 pub enum LabFault {
-    /// A tool is missing.
-    #[error("the lab needs {}; install them with `apt-get install {}`", missing.join(", "), packages.join(" "))]
+    /// Rights or programs are missing.
+    #[error("{}", needs(*root, packages))]
     Missing {
-        /// What is missing.
-        missing: Vec<String>,
-        /// The packages that bring it.
+        /// Whether it must be run by root.
+        root: bool,
+        /// Packages that are not installed.
         packages: Vec<String>,
     },
-    /// Not enough rights.
-    #[error("the lab needs root: it makes namespaces and mounts")]
-    NotRoot,
     /// A program failed.
     #[error("`{command}` ended with {status}: {output}")]
     Program {
@@ -73,6 +70,22 @@ impl LabFault {
     pub(crate) fn system(doing: &'static str) -> impl FnOnce(std::io::Error) -> Self {
         move |source| Self::System { doing, source }
     }
+}
+
+fn needs(root: bool, packages: &[String]) -> String {
+    let mut needed: Vec<&str> = packages.iter().map(String::as_str).collect();
+    if root {
+        needed.insert(0, "root");
+    }
+    let listed = match needed.as_slice() {
+        [others @ .., last] if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => needed.join(""),
+    };
+    let how = match (root, packages.is_empty()) {
+        (true, true) => "it makes namespaces and mounts: try `sudo bringup try`".to_owned(),
+        _ => format!("install with `apt-get install --yes {}`", packages.join(" ")),
+    };
+    format!("the lab needs {listed}; {how}")
 }
 
 fn listed(names: &[String]) -> String {

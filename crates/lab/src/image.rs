@@ -69,7 +69,7 @@ impl Layer {
         self.write("/etc/machine-id", number, 0o444)?;
         self.write("/var/log/journal/.lab", b"", 0o644)?;
         // Debian enables whatever it finds on a first boot; systems for nodes do not.
-        self.write("/etc/systemd/system-preset/95-lab.preset", b"disable *\n", 0o644)
+        self.write("/etc/systemd/system-preset/80-lab.preset", b"disable *\n", 0o644)
     }
 
     /// Lays everything that a subject needs; what an earlier boot has made of the rest stays.

@@ -2,33 +2,29 @@
 
 use std::path::Path;
 
-use crate::LabFault;
+use crate::{LabFault, Way, ignition};
 
 /// Programs, and the Debian packages that bring them.
-const NEEDED: [(&str, &str); 6] = [
+const NEEDED: [(&str, &str); 9] = [
     ("systemd-nspawn", "systemd-container"),
     ("mmdebstrap", "mmdebstrap"),
     ("unshare", "util-linux"),
+    ("nsenter", "util-linux"),
+    ("setpriv", "util-linux"),
     ("ip", "iproute2"),
     ("journalctl", "systemd"),
     ("mount", "mount"),
+    (ignition::PROGRAM, "ignition"),
 ];
 
-/// What is missing, as an error that says how to get it.
-pub fn missing() -> Option<LabFault> {
-    if !rustix::process::geteuid().is_root() {
-        return Some(LabFault::NotRoot);
-    }
-    let absent: Vec<_> = NEEDED.iter().filter(|(program, _)| !is_there(program)).collect();
-    if absent.is_empty() {
-        return None;
-    }
-    let mut packages: Vec<String> = absent.iter().map(|(_, package)| (*package).to_owned()).collect();
+/// What is missing for a carrier that gets in this way, as an error that says how to get it.
+pub fn missing(way: Way) -> Option<LabFault> {
+    let needed = NEEDED.iter().filter(|(program, _)| way == Way::Ignition || *program != ignition::PROGRAM);
+    let mut packages: Vec<String> =
+        needed.filter(|(program, _)| !is_there(program)).map(|(_, package)| (*package).to_owned()).collect();
     packages.dedup();
-    Some(LabFault::Missing {
-        missing: absent.iter().map(|(program, _)| (*program).to_owned()).collect(),
-        packages,
-    })
+    let root = !rustix::process::geteuid().is_root();
+    (root || !packages.is_empty()).then_some(LabFault::Missing { root, packages })
 }
 
 fn is_there(program: &str) -> bool {

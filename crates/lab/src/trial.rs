@@ -139,6 +139,9 @@ impl Trial {
         if let (Some(plane), Ok(Over::Settled(verdict))) = (&mut plane, &over) {
             over = self.registered(plane, *verdict, deadline).map(Over::Settled);
         }
+        if self.wishes.shell && matches!(over, Ok(Over::Settled(_))) {
+            container.shell()?;
+        }
         self.status = container.read(STATUS).and_then(|bytes| serde_json::from_slice(&bytes).ok());
         container.cut();
         self.count_requests(&site, first);
@@ -146,9 +149,9 @@ impl Trial {
     }
 
     fn site(&self) -> Result<Site, LabFault> {
-        let metadata = self
-            .subject
-            .is_on_aws()
+        // Whoever wrote somebody else's user-data may expect it.
+        let on_aws = self.subject.is_on_aws() || self.subject.plan.is_none();
+        let metadata = on_aws
             .then(|| Metadata::new(&self.wishes.instance, &self.subject.carrier, self.wishes.metadata_fault));
         let mut hindrances = std::collections::BTreeMap::new();
         for (grip, hindrance) in hindrance::grips(self.subject.plan.as_ref(), &self.wishes.hindrances)? {
@@ -179,6 +182,7 @@ impl Trial {
         tell: &mut dyn FnMut(&Event),
     ) -> Result<Over, LabFault> {
         let mut boot = String::new();
+        let mut last = Instant::now();
         let switch = container.switch();
         let journal = self.layer().path(intervention::JOURNAL);
         let intervening = Intervening::start(journal, switch, self.wanted.clone());
@@ -199,13 +203,16 @@ impl Trial {
                     entry.boot().clone_into(&mut boot);
                 }
                 if let Some(event) = entry.event(self.boots) {
+                    if event.actor == "agent" {
+                        last = Instant::now();
+                    }
                     self.add(event.clone(), tell);
                     if let Some(done) = self.kill_at_unit(&event, container) {
                         self.tell_done(done, tell);
                     }
                 }
             }
-            if let Some(verdict) = self.settled(probe) {
+            if let Some(verdict) = self.settled(probe, last.elapsed()) {
                 return Ok(Over::Settled(verdict));
             }
             if entry.is_none()
@@ -263,12 +270,12 @@ impl Trial {
     }
 
     /// Whether there is nothing more to see in this boot.
-    fn settled(&self, probe: Option<&Probe>) -> Option<Verdict> {
+    fn settled(&self, probe: Option<&Probe>, quiet: Duration) -> Option<Verdict> {
         let boot = self.boots.to_string();
         let own: Vec<&Event> = self.events.iter().filter(|event| event.boot == boot).collect();
         let verdict = match &self.subject.plan {
             Some(plan) => {
-                let ended = ended::by_agent(&own, plan);
+                let ended = ended::by_agent(&own, plan, quiet);
                 // Where there is a cluster, the agent gets to the end of its plan.
                 let last = own.iter().rev().find(|event| event.actor == "agent");
                 let arrived = last.is_some_and(|last| matches!(last.event.as_str(), "arrived" | "gave-up"));
@@ -280,7 +287,9 @@ impl Trial {
             }
         };
         if self.wishes.until.is_empty() || verdict == Some(Verdict::Failed) {
-            return verdict;
+            // Somebody who wants a shell can mend what is waited for.
+            let paused = own.last().is_some_and(|event| event.event == "paused");
+            return verdict.or_else(|| (self.wishes.shell && paused).then_some(Verdict::NotYet));
         }
         let seen = |(who, what): &(String, String)| {
             own.iter().any(|event| event.event == *what && (event.step == *who || event.actor == *who))

@@ -34,6 +34,8 @@ pub struct Wishes {
     pub until: Vec<(String, String)>,
     /// How long one boot may take.
     pub patience: Duration,
+    /// A shell in the machine once there is nothing more to see, for as long as it is open.
+    pub shell: bool,
 }
 
 impl Default for Wishes {
@@ -51,6 +53,7 @@ impl Default for Wishes {
             kills: Vec::new(),
             until: Vec::new(),
             patience: Duration::from_mins(2),
+            shell: false,
         }
     }
 }

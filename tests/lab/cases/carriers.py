@@ -17,7 +17,7 @@ def own_machine(lab):
     trial = machine.boot(generic(), "--reboot").came_up()
     assert [boot["all"] for boot in trial.outcome["metadata_requests"]] == [0, 0]
     assert trial.outcome["os"] == "Debian 12", trial.outcome["os"]
-    assert "--hostname-override=node1" in machine.calls()[0]["arguments"], machine.calls()
+    assert "--node-labels=lab.example/place=cellar" in machine.calls()[0]["arguments"], machine.calls()
     machine.like(lab.reference(generic()))
 
 

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bringup_carry::carriers_of;
-use bringup_lab::timeline::{line, svg};
+use bringup_carry::{carriers_of, read_plan};
+use bringup_cloudinit::{Layer, peel};
+use bringup_lab::timeline::{line, page, svg};
 use bringup_lab::{
     Bench, Hindrance, Instance, Kubernetes, LabFault, MetadataFault, Misbehaviour, Outcome, Subject, Trial,
     Verdict as Came, Way, Wishes,
@@ -26,16 +27,14 @@ const FAULTS: &str = "write `down=10s`, `401`, `403`, `404`, `429`, `500`, `slow
 pub(crate) fn execute(arguments: &TryOut, terminal: &mut Terminal) -> Result<Verdict, Stop> {
     let mut wishes = wishes(arguments)?;
     let subject = subject(arguments, &mut wishes, terminal)?;
-    if let Some(fault) = bringup_lab::missing() {
+    if let Some(fault) = bringup_lab::missing(subject.way) {
         return Err(Stop::failed(fault.to_string()));
     }
     let quiet = arguments.output == Form::Json;
     let make = if wishes.kubernetes.is_some() { Bench::prepare_for_kubernetes } else { Bench::prepare };
-    let bench = make(&cache(), &mut |what| {
-        if !quiet {
-            terminal.say(what);
-        }
-    });
+    let bar = terminal.progress(1000, "making a Debian root, once");
+    let bench = make(&cache(), &mut |share| bar.set_position(share));
+    bar.finish_and_clear();
     let bench = bench.map_err(|fault| of_lab(&fault))?;
     let mut trial = Trial::prepare(&bench, subject, wishes).map_err(|fault| of_lab(&fault))?;
     let paint = terminal.paint();
@@ -96,13 +95,10 @@ fn subject(arguments: &TryOut, wishes: &mut Wishes, terminal: &mut Terminal) -> 
             ));
         }
         return Ok(Subject {
-            carrier: bytes,
-            way: Way::NoCloud,
-            stands_for: None,
-            plan: None,
             agent: arguments.agent.clone().or_else(agent_beside),
             served,
             files: own_files,
+            ..foreign(bytes)
         });
     }
     let mut project = Project::load(std::slice::from_ref(&arguments.input), &arguments.selection)?;
@@ -158,6 +154,30 @@ fn subject(arguments: &TryOut, wishes: &mut Wishes, terminal: &mut Terminal) -> 
         served,
         files: own_files,
     })
+}
+
+/// A carrier as it is, whoever made it. Base64 is taken off: the machine does not get to see it.
+fn foreign(bytes: Vec<u8>) -> Subject {
+    let peeled = peel(&bytes);
+    let encoded = peeled.refused.is_none() && peeled.layers.contains(&Layer::Base64);
+    let plan = read_plan(&bytes);
+    let parsed = serde_json::from_slice::<serde_json::Value>(&peeled.bytes);
+    let is_ignition = parsed.is_ok_and(|value| value.get("ignition").is_some());
+    let on_aws = plan.as_ref().is_some_and(|plan| plan.platform == Platform::Aws);
+    let other = plan.as_ref().map(|plan| plan.os).filter(|os| *os != OsFamily::Debian);
+    Subject {
+        carrier: if encoded { peeled.bytes } else { bytes },
+        way: match (is_ignition, on_aws) {
+            (true, _) => Way::Ignition,
+            (false, true) => Way::Ec2,
+            (false, false) => Way::NoCloud,
+        },
+        stands_for: other.map(|os| os.to_string()),
+        plan,
+        agent: None,
+        served: Vec::new(),
+        files: Vec::new(),
+    }
 }
 
 /// A cluster at the document's endpoint, which the document is told to trust and to join.
@@ -242,6 +262,7 @@ fn wishes(arguments: &TryOut) -> Result<Wishes, Stop> {
         kills: arguments.kill.clone(),
         until: pairs(&arguments.until, "--until", "WHO=WHAT", |text| Some(text.to_owned()))?,
         patience: Duration::from_secs(arguments.patience),
+        shell: arguments.shell,
     })
 }
 
@@ -280,11 +301,7 @@ fn write(directory: &Path, outcome: &Outcome) -> Result<(), Stop> {
     files::make_directory(directory)?;
     let picture = svg(&outcome.events);
     let json = serde_json::to_string_pretty(&outcome.events).unwrap_or_default() + "\n";
-    let page = format!(
-        "<!doctype html><meta charset=\"utf-8\"><title>What happened</title><body style=\"margin:2em;font-family:sans-serif\">\
-         <h1>What happened</h1><p>{}</p>{picture}</body>\n",
-        if outcome.came_up { "The node came up." } else { "The node did not come up." }
-    );
+    let page = page(outcome);
     for (name, content) in [("timeline.json", &json), ("timeline.svg", &picture), ("timeline.html", &page)] {
         files::replace(&directory.join(name), content.as_bytes(), files::Readers::All)?;
     }
