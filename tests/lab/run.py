@@ -43,8 +43,11 @@ def main():
     parser.add_argument("--results", help="append a line per outcome to this file, for ./test")
     parser.add_argument("--side-by-side", type=int, default=2, help="how many machines run at once (default 2)")
     parser.add_argument("--keep", help="keep disks and timelines in this directory")
+    parser.add_argument("--program", type=pathlib.Path, help="the bringup to try, with its agent beside it (default target/debug/bringup)")
     parser.add_argument("--list", action="store_true", help="print the names and do nothing")
     options = parser.parse_args()
+    if options.program:
+        machine.BRINGUP = options.program.resolve()
     cases = [
         (f"{module}: {name}", function)
         for module in CASES

@@ -2,7 +2,8 @@
 
 import hashlib
 
-from machine import BRINGUP, document, generic
+import machine as bench
+from machine import document, generic
 
 
 def multipart(lab):
@@ -34,7 +35,7 @@ def ignition(lab):
 def fetched(lab):
     """The agent comes over https, by its digest."""
     machine = lab.machine("fetched agent")
-    agent = BRINGUP.with_name("bringup-node")
+    agent = bench.BRINGUP.with_name("bringup-node")
     url = "https://downloads.lab.example/bringup-node-x86_64"
     digest = hashlib.sha256(agent.read_bytes()).hexdigest()
     source = {"from": "fetch", "downloads": {"x86_64": {"urls": [url], "sha256": digest}}}

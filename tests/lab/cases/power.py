@@ -5,7 +5,8 @@ import signal
 import subprocess
 import time
 
-from machine import BRINGUP, document, leftovers
+import machine as bench
+from machine import document, leftovers
 
 # What waits for the operator without an API server is no place to cut.
 LAST = "kubelet"
@@ -27,7 +28,7 @@ def at_every_step(lab):
 def interrupted(number):
     def case(lab):
         machine = lab.machine(f"interrupted by {number.name}")
-        command = [BRINGUP, "try", machine.give(document(), "input"), "--file", f"/lab/behaviour={machine.give(':', 'behaviour')}"]
+        command = [bench.BRINGUP, "try", machine.give(document(), "input"), "--file", f"/lab/behaviour={machine.give(':', 'behaviour')}"]
         environment = {"TMPDIR": str(machine.folder), "HOME": str(pathlib.Path.home()), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
         process = lab.start(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
         try:
