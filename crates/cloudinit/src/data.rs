@@ -68,6 +68,16 @@ impl Datum {
     pub fn construct(node: &Node, part: usize) -> Result<Self, Unconstructible> {
         let fault = |message: String| Unconstructible { message, span: node.span };
         let value = match (&node.content, node.tag.as_deref()) {
+            (Content::Scalar(scalar), None | Some("!")) => {
+                // A lonely `!` makes it look even into quotes.
+                let is_plain = scalar.style == Style::Plain || node.tag.is_some();
+                // It knows a type for each of these, and how to make a value of neither; as keys they are fine.
+                if is_plain && matches!(scalar.text.as_str(), "=" | "<<") {
+                    return Err(fault(format!("PyYAML has no value for a plain `{}`", scalar.text)));
+                }
+                let style = if is_plain { Style::Plain } else { scalar.style };
+                scalar_value(&Scalar { text: scalar.text.clone(), style }, None).map_err(fault)?
+            }
             (Content::Scalar(scalar), tag) => scalar_value(scalar, tag).map_err(fault)?,
             (Content::List(items), None | Some("!" | "!!seq" | "!!omap" | "!!pairs")) => {
                 Value::List(items.iter().map(|item| Self::construct(item, part)).collect::<Result<_, _>>()?)
@@ -215,7 +225,7 @@ fn scalar_value(scalar: &Scalar, tag: Option<&str>) -> Result<Value, String> {
             }
             Resolved::String(text) => Value::Text(text),
         },
-        Some("!" | "!!str" | "!!python/unicode") => Value::Text(scalar.text.clone()),
+        Some("!!str" | "!!python/unicode") => Value::Text(scalar.text.clone()),
         Some("!!null") => Value::Null,
         Some("!!bool") => match scalar.text.to_lowercase().as_str() {
             "yes" | "true" | "on" => Value::Bool(true),
@@ -348,6 +358,8 @@ mod tests {
             ("{a: &x {k: 1, l: 2}, b: {<<: *x, l: 3}}", "{'a': {'k': 1, 'l': 2}, 'b': {'k': 1, 'l': 3}}"),
             ("{a: {<<: [{k: 1}, {k: 2, m: 3}]}}", "{'a': {'k': 1, 'm': 3}}"),
             ("[!!str 1, !!int '7', !!float 2]", "['1', 7, 2.0]"),
+            ("{=: 1, a: '='}", "{'=': 1, 'a': '='}"),
+            ("[! 5, ! '5', ! yes, ! x]", "[5, 5, True, 'x']"),
         ];
         for (written, printed) in cases {
             assert_eq!(load(written).unwrap().python_str(), printed, "{written}");

@@ -13,6 +13,7 @@ mod effects;
 mod files;
 pub mod gunzip;
 mod handled;
+mod invocations;
 mod jinja;
 mod kind;
 pub mod layers;

@@ -25,6 +25,8 @@ pub(crate) struct Comment {
     pub at: Position,
     /// Its text, from the `#` on.
     pub text: String,
+    /// The letter that it stands behind.
+    pub behind: Option<char>,
 }
 
 /// What an open construct asks of the next line.
@@ -166,8 +168,10 @@ impl Scan {
                     let text: String = letters.get(index..).unwrap_or_default().iter().collect();
                     self.repaired.push_str(&text);
                     if index > indent {
-                        self.comments
-                            .push(Comment { at: Position { line: number, column: column_of(index) }, text });
+                        let behind = letters.get(..index).unwrap_or_default();
+                        let behind = behind.iter().rfind(|letter| !letter.is_whitespace()).copied();
+                        let at = Position { line: number, column: column_of(index) };
+                        self.comments.push(Comment { at, text, behind });
                     }
                     break;
                 }

@@ -41,7 +41,9 @@ pub(crate) fn commands(list: &Datum) -> Result<Vec<Command>, NoScript> {
     let mut commands = Vec::with_capacity(items.len());
     for item in items {
         let run = match &item.value {
-            Value::List(words) => words.iter().map(quoted).collect::<Vec<_>>().join(" "),
+            Value::List(words) => {
+                words.iter().map(|word| quoted(&word.python_str())).collect::<Vec<_>>().join(" ")
+            }
             Value::Text(text) => text.trim_end_matches('\n').to_owned(),
             Value::Null => continue,
             _ => {
@@ -56,6 +58,7 @@ pub(crate) fn commands(list: &Datum) -> Result<Vec<Command>, NoScript> {
     Ok(commands)
 }
 
-fn quoted(word: &Datum) -> String {
-    format!("'{}'", word.python_str().replace('\'', r"'\''"))
+/// A word as the shell gives it to a program unchanged.
+pub(crate) fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::effects::Step;
 use crate::files::File;
+use crate::invocations::{invocations, is_for_shell};
 
 /// The directories that systemd loads units of the system from.
 const DIRECTORIES: [&str; 4] =
@@ -57,38 +58,30 @@ pub(crate) fn units(files: &[File], steps: &[Step]) -> Vec<Unit> {
         }
     }
     for step in steps {
-        for line in step.script.as_deref().unwrap_or(&step.run).lines() {
-            for (name, enabled) in switched(line) {
-                units.insert(name, enabled);
-            }
+        for (name, enabled) in switched(step.script.as_deref().unwrap_or(&step.run)) {
+            units.insert(name, enabled);
         }
     }
     units.into_iter().map(|(name, enabled)| Unit { name, enabled }).collect()
 }
 
-/// The units that a command line enables or disables.
-fn switched(line: &str) -> Vec<(String, bool)> {
+/// The units that the commands of a script enable or disable.
+fn switched(script: &str) -> Vec<(String, bool)> {
     let mut found = Vec::new();
-    let commands = line.split([';', '|', '&', '(', ')']);
-    for command in commands {
-        let words: Vec<&str> =
-            command.split_whitespace().map(|word| word.trim_matches(['\'', '"'])).collect();
-        let Some(start) = words.iter().position(|word| *word == "systemctl" || word.ends_with("/systemctl"))
-        else {
-            continue;
-        };
-        let mut words = words.iter().skip(start.saturating_add(1)).filter(|word| !word.starts_with('-'));
-        let enabled = match words.next() {
-            Some(&("enable" | "reenable")) => true,
-            Some(&("disable" | "mask")) => false,
+    let called = if is_for_shell(script) { invocations(script) } else { Vec::new() };
+    for called in called.iter().filter(|called| called.program() == "systemctl") {
+        let mut words = called.words.iter().skip(1).filter(|word| !word.starts_with('-'));
+        let enabled = match words.next().map(String::as_str) {
+            Some("enable" | "reenable") => true,
+            Some("disable" | "mask") => false,
             _ => continue,
         };
-        for name in words.take_while(|word| !word.starts_with(['>', '<', '#'])) {
+        for name in words {
             let is_name =
                 name.chars().all(|letter| letter.is_ascii_alphanumeric() || ":-_.\\@".contains(letter));
             if is_name && !name.is_empty() {
                 let suffixed = SUFFIXES.iter().any(|suffix| name.ends_with(suffix));
-                found.push((if suffixed { (*name).to_owned() } else { format!("{name}.service") }, enabled));
+                found.push((if suffixed { name.clone() } else { format!("{name}.service") }, enabled));
             }
         }
     }

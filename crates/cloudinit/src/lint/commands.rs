@@ -7,11 +7,11 @@ use bringup_yaml::{Node, Style};
 
 use super::config::{Config, paths};
 use super::lines::{Line, lines_of};
-use super::shellwords::{line_lints, unguarded_append};
-use super::swallowed::{swallowed, swallowed_by};
+use super::shellwords::{line_lints, systemd_lints, unguarded_appends};
+use super::swallowed::{swallowed, swallowed_by, swallowed_word};
 use super::unit_text;
 use crate::scan::Comment;
-use crate::shell::commands as script;
+use crate::shell::{commands as script, quoted};
 use crate::units::{drop_in_of, unit_name};
 use crate::{Datum, codes};
 
@@ -31,13 +31,16 @@ pub(super) fn of(configs: &[Config]) -> Findings {
             for (number, item) in items.iter().enumerate() {
                 let last = number.saturating_add(1) == items.len();
                 let comment = swallowed_by(item, &config.comments);
-                // The words of a list go to the program as they are, with no shell to see a `>>` among them.
-                let in_shell =
-                    item.items().is_none_or(|words| words.iter().any(|word| word.text() == Some("-c")));
-                for line in lines_of(item) {
-                    command_line(config, key, last, in_shell, &line, &mut findings);
+                let lines = lines_of(item);
+                command(config, key, last, item, &lines, &mut findings);
+                for line in &lines {
+                    if !line.text.trim_start().starts_with('#') {
+                        line_lints(&line.text, &mut findings, |column, width| {
+                            line.place(&config.origin, column, width)
+                        });
+                    }
                     if key == "bootcmd" {
-                        before_files(config, &line, &files, &mut findings);
+                        before_files(config, line, &files, &mut findings);
                     }
                     echoed.take(
                         &line.text,
@@ -45,8 +48,9 @@ pub(super) fn of(configs: &[Config]) -> Findings {
                         line.place(&config.origin, 1, line.text.chars().count()),
                     );
                 }
-                if let Some(comment) = comment {
-                    findings.push(swallowed(config, "command", item, comment));
+                let cut = comment.map(|comment| (item, comment));
+                if let Some((word, comment)) = cut.or_else(|| swallowed_word(item, &config.comments)) {
+                    findings.push(swallowed(config, "command", word, comment));
                 }
                 words(config, item, &mut findings);
             }
@@ -56,29 +60,28 @@ pub(super) fn of(configs: &[Config]) -> Findings {
     findings
 }
 
-fn command_line(
-    config: &Config,
-    key: &str,
-    last: bool,
-    in_shell: bool,
-    line: &Line,
-    findings: &mut Findings,
-) {
-    if key == "bootcmd"
-        && in_shell
-        && let Some(column) = unguarded_append(&line.text)
-    {
-        findings.push(
-            Finding::warning(codes::APPEND_EVERY_BOOT, "`bootcmd` runs at every boot, and `>>` makes the file grow each time")
-                .at(line.place(&config.origin, column, 2))
-                .hint("write the file whole with `write_files` or `>`, or guard the command with `cloud-init-per once NAME`"),
-        );
+fn command(config: &Config, key: &str, last: bool, item: &Node, lines: &[Line], findings: &mut Findings) {
+    // The words of a list go to the program as they are, with no shell to see a `>>` among them.
+    let script = match item.items() {
+        Some(words) => words.iter().filter_map(Node::text).map(quoted).collect::<Vec<_>>().join(" "),
+        None => lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n"),
+    };
+    let place = |line: usize, column: u32, width: usize| {
+        let line = lines.get(line).or_else(|| lines.last())?;
+        Some(line.place(&config.origin, column, width))
+    };
+    for append in unguarded_appends(&script).into_iter().filter(|_| key == "bootcmd") {
+        let message =
+            format!("`bootcmd` runs at every boot, and `{}` makes the file grow each time", append.by);
+        let finding = Finding::warning(codes::APPEND_EVERY_BOOT, message)
+            .hint("write the file whole with `write_files` or `>`, or guard the command with `cloud-init-per once NAME`");
+        findings.extend(place(append.line, append.column, append.by.len()).map(|place| finding.at(place)));
     }
     let mut found = Findings::new();
-    line_lints(&line.text, &mut found, |column, width| line.place(&config.origin, column, width));
+    systemd_lints(&script, &mut found, place);
     findings.extend(found.into_iter().map(|mut finding| {
         // The script's exit status is that of its last command.
-        if last && finding.code == codes::NOT_SYSTEMCTL {
+        if last {
             finding.message = format!("{}, and as the last command fails all of `{key}`", finding.message);
         }
         finding
@@ -163,7 +166,7 @@ impl Echoed {
                 (None, Some(unit)) => unit_text::of(unit, true, lines, &mut found),
                 (None, None) => {}
             }
-            let said = [codes::VENDOR_PATH, codes::NOT_SYSTEMCTL, codes::KOPS_PATH];
+            let said = [codes::VENDOR_PATH, codes::KOPS_PATH];
             findings.extend(found.into_iter().filter(|finding| !said.contains(&finding.code)));
         }
     }

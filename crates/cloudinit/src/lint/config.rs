@@ -8,6 +8,7 @@ use bringup_yaml::{Node, Resolved, Style};
 use super::lines::lines_of;
 use super::swallowed::{swallowed, swallowed_by, swallowed_whole};
 use super::unit_text;
+use crate::data::Value;
 use crate::files::{self, absolute, is_common_owner, makes_account, octal};
 use crate::scan::Comment;
 use crate::units::{drop_in_of, unit_name};
@@ -230,14 +231,9 @@ fn permissions(config: &Config, item: &Item<'_>, findings: &mut Findings) {
     match scalar.yaml11() {
         // `0755` is octal to PyYAML as well.
         Resolved::Integer(_) if scalar.text.starts_with('0') => special_bits(config, item, node, findings),
-        Resolved::Integer(number) => findings.push(
-            Finding::error(
-                codes::PERMISSIONS,
-                format!("`{number}` is taken as a decimal number, which is mode {:04o}", number & 0o7777),
-            )
-            .at(place)
-            .hint(format!("write `permissions: '{:0>4}'`", scalar.text)),
-        ),
+        Resolved::Integer(_) | Resolved::Bool(_) | Resolved::Float(_) => {
+            findings.extend(number_as_mode(node).map(|finding| finding.at(place)));
+        }
         Resolved::Null => {}
         Resolved::String(text) if octal(&text).is_some() => special_bits(config, item, node, findings),
         _ => findings.push(
@@ -249,6 +245,47 @@ fn permissions(config: &Config, item: &Item<'_>, findings: &mut Findings) {
             .hint("write `permissions: '0644'`"),
         ),
     }
+}
+
+/// A number that is taken as it is, whatever base it was meant in.
+fn number_as_mode(node: &Node) -> Option<Finding> {
+    let text = node.text()?;
+    let datum = Datum::construct(node, 0).ok()?;
+    let mode = files::mode(Some(&datum));
+    let number = match datum.value {
+        Value::Integer(_) => {
+            let message = format!("`{text}` is taken as a decimal number, which is mode {mode:04o}");
+            let meant = octal(text).filter(|meant| *meant <= 0o7777);
+            return Some(match meant {
+                // JSON has decimal numbers only: 493 is what says 0755 there.
+                _ if is_usual(mode) && !meant.is_some_and(is_usual) => {
+                    Finding::warning(codes::PERMISSIONS, message)
+                        .hint(format!("write `permissions: '{mode:04o}'`"))
+                }
+                Some(meant) => Finding::error(codes::PERMISSIONS, message)
+                    .hint(format!("write `permissions: '{meant:04o}'`")),
+                None => Finding::error(codes::PERMISSIONS, message)
+                    .hint("write the mode in octal and in quotes, such as `permissions: '0644'`"),
+            });
+        }
+        Value::Bool(truth) => u32::from(truth).to_string(),
+        Value::Float(number) => format!("{:.0}", number.trunc()),
+        _ => return None,
+    };
+    let message = format!("`{text}` is taken as the number {number}, which is mode {mode:04o}");
+    Some(Finding::error(codes::PERMISSIONS, message).hint("write `permissions: '0644'`"))
+}
+
+/// Whether files have such a mode: whoever may write may read, and nobody may do what the owner may not.
+fn is_usual(mode: u32) -> bool {
+    let digit = |shift: u32| (mode >> shift) & 0o7;
+    let (owner, group, others) = (digit(6), digit(3), digit(0));
+    let sensible = |digit: u32| matches!(digit, 0 | 4..=7);
+    mode <= 0o777
+        && owner >= 4
+        && [owner, group, others].into_iter().all(sensible)
+        && group & !owner == 0
+        && others & !group == 0
 }
 
 /// The owner is set after the mode, and takes setuid and setgid away.
@@ -320,8 +357,11 @@ fn placement(config: &Config, item: &Item<'_>, mounts: &[(String, &Config, &Node
     }
 }
 
-/// Content that a comment cuts short.
+/// A path or content that a comment cuts short.
 fn cut_short(config: &Config, item: &Item<'_>, findings: &mut Findings) {
+    // What follows a path is a remark, unless it looks like the rest of it.
+    let rest = swallowed_by(item.path, &config.comments).filter(|comment| comment.text.contains('/'));
+    findings.extend(rest.map(|comment| swallowed(config, "path", item.path, comment)));
     let entries = item.node.entries().unwrap_or_default();
     let Some(entry) = entries.iter().find(|entry| entry.key == "content") else { return };
     let comment = swallowed_by(&entry.value, &config.comments)

@@ -2,8 +2,9 @@
 
 use bringup_diag::{Finding, Findings, Span};
 
-use super::shellwords::{line_lints, unguarded_append};
+use super::shellwords::{line_lints, systemd_lints, unguarded_appends};
 use super::span_in_line;
+use crate::invocations::is_for_shell;
 use crate::kind::Kind;
 use crate::{Origin, codes};
 
@@ -47,24 +48,33 @@ pub(super) fn of(kind: Kind, text: &str, origin: &Origin) -> Findings {
             .hint("save the file with LF line ends"),
         );
     }
-    let every_boot = matches!(kind, Kind::Boothook | Kind::ScriptPerBoot);
+    if is_for_shell(body) {
+        commands(kind, text, origin, &mut findings);
+    }
     for (number, line) in text.lines().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX).saturating_add(1);
         let code = line.trim_start();
         if code.starts_with('#') {
             continue;
         }
-        if every_boot && let Some(column) = unguarded_append(line) {
-            findings.push(
-                Finding::warning(
-                    codes::APPEND_EVERY_BOOT,
-                    "this runs at every boot, and `>>` makes the file grow each time",
-                )
-                .at(origin.place(span_in_line(number, column, 2)))
-                .hint("write the file whole with `>`, or test first whether the line is there"),
-            );
-        }
         line_lints(line, &mut findings, |column, width| origin.place(span_in_line(number, column, width)));
     }
     findings
+}
+
+/// What the commands of a script do that was hardly meant.
+fn commands(kind: Kind, text: &str, origin: &Origin, findings: &mut Findings) {
+    let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX).saturating_add(1);
+    let every_boot = matches!(kind, Kind::Boothook | Kind::ScriptPerBoot);
+    for append in unguarded_appends(text).into_iter().filter(|_| every_boot) {
+        let message = format!("this runs at every boot, and `{}` makes the file grow each time", append.by);
+        findings.push(
+            Finding::warning(codes::APPEND_EVERY_BOOT, message)
+                .at(origin.place(span_in_line(number(append.line), append.column, append.by.len())))
+                .hint("write the file whole with `>`, or test first whether the line is there"),
+        );
+    }
+    systemd_lints(text, findings, |line, column, width| {
+        Some(origin.place(span_in_line(number(line), column, width)))
+    });
 }

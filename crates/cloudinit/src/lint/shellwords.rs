@@ -3,6 +3,7 @@
 use bringup_diag::{Finding, Findings, Place};
 
 use crate::codes;
+use crate::invocations::{Invocation, invocations, line_and_column};
 
 /// What `systemctl` does and `systemd` does not.
 const VERBS: [&str; 12] = [
@@ -20,32 +21,57 @@ const VERBS: [&str; 12] = [
     "is-active",
 ];
 
-/// The column of a `>>` that nothing guards from being repeated. Logs are meant to grow, devices cannot.
-pub(super) fn unguarded_append(line: &str) -> Option<u32> {
-    // Within quotes it is text, unless a shell is given the text.
-    let given = ["sh -c", "sh -ec", "cloud-init-per", "eval "].iter().any(|shell| line.contains(shell));
-    let at = if given { line.find(">>")? } else { unquoted(line, ">>")? };
-    let target = line.get(at.saturating_add(2)..)?.trim_start().trim_start_matches(['"', '\'']);
-    let grows_by_design = ["/var/log/", "/dev/", "&"].iter().any(|start| target.starts_with(start));
-    let guarded = line.contains("cloud-init-per") || line.contains("grep -q");
-    (!grows_by_design && !guarded).then(|| column_at(line, at))
+/// Something that makes a file grow each time it runs.
+pub(super) struct Append {
+    /// The line of the script, from 0, and the column in it.
+    pub line: usize,
+    pub column: u32,
+    /// `>>` or `tee -a`.
+    pub by: &'static str,
 }
 
-/// Where the operator stands outside of quotes.
-fn unquoted(line: &str, operator: &str) -> Option<usize> {
-    let mut quote = None;
-    let mut escaped = false;
-    for (at, letter) in line.char_indices() {
-        match (quote, letter) {
-            _ if escaped => escaped = false,
-            (None | Some('"'), '\\') => escaped = true,
-            (None, '\'' | '"') => quote = Some(letter),
-            (Some(open), letter) if open == letter => quote = None,
-            (None, _) if line.get(at..).is_some_and(|rest| rest.starts_with(operator)) => return Some(at),
-            _ => {}
+/// Where a script appends to a file, and nothing on that line guards it from being repeated; the first of each line.
+pub(super) fn unguarded_appends(script: &str) -> Vec<Append> {
+    let mut found: Vec<Append> = Vec::new();
+    for called in invocations(script) {
+        let by_shell = called.outputs.iter().find(|output| output.appends && !grows_by_design(&output.path));
+        let at = match by_shell {
+            Some(output) => Some((output.at, ">>")),
+            None => appends_by_itself(&called).then_some((called.at, "tee -a")),
+        };
+        let Some((at, by)) = at else { continue };
+        let (line, column) = line_and_column(script, at);
+        if found.last().is_none_or(|last| last.line != line)
+            && !script.lines().nth(line).is_some_and(is_guarded)
+        {
+            found.push(Append { line, column, by });
         }
     }
-    None
+    found
+}
+
+fn appends_by_itself(called: &Invocation) -> bool {
+    let words = called.words.iter().skip(1).map(String::as_str);
+    called.program() == "tee"
+        && words.clone().any(|word| matches!(word, "-a" | "--append" | "-ai" | "-ia"))
+        && words.filter(|word| !word.starts_with('-')).any(|path| !grows_by_design(path))
+}
+
+/// Logs are meant to grow, devices cannot.
+fn grows_by_design(path: &str) -> bool {
+    ["/var/log/", "/dev/", "&"].iter().any(|start| path.starts_with(start))
+}
+
+/// Whether a line asks first whether there is something to do.
+fn is_guarded(line: &str) -> bool {
+    let asks = |called: Invocation| match called.program() {
+        "grep" => called.words.iter().any(|word| {
+            word == "--quiet" || word.starts_with('-') && !word.starts_with("--") && word.contains('q')
+        }),
+        "[" | "[[" | "test" => line.contains("||") || called.words.iter().any(|word| word == "!"),
+        _ => false,
+    };
+    line.contains("cloud-init-per") || invocations(line).into_iter().any(asks)
 }
 
 /// The column of the letter at this byte.
@@ -56,13 +82,6 @@ pub(super) fn column_at(line: &str, at: usize) -> u32 {
 
 /// Adds what is wrong with a line; `place` makes a place of a column and a width in it.
 pub(super) fn line_lints(line: &str, findings: &mut Findings, place: impl Fn(u32, usize) -> Place) {
-    if let Some((at, verb)) = systemd_verb(line) {
-        findings.push(
-            Finding::error(codes::NOT_SYSTEMCTL, format!("`systemd {verb}` is no command: it fails"))
-                .at(place(column_at(line, at), "systemd".len()))
-                .hint(format!("write `systemctl {verb}`")),
-        );
-    }
     for directory in ["/lib/systemd/system/", "/usr/lib/systemd/system/"] {
         let found = line.match_indices(directory).find(|(at, _)| {
             let before = line.get(..*at).and_then(|before| before.chars().next_back());
@@ -99,52 +118,51 @@ fn writes(line: &str) -> bool {
         || line.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| verbs.contains(&word))
 }
 
-/// `systemd` followed by a verb of `systemctl`.
-fn systemd_verb(line: &str) -> Option<(usize, &str)> {
-    line.match_indices("systemd").find_map(|(at, word)| {
-        let before = line.get(..at)?.chars().next_back();
-        let rest = line.get(at.saturating_add(word.len())..)?;
-        let alone = before.is_none_or(|letter| letter.is_whitespace() || "'\";&|(=".contains(letter));
-        let next = rest.trim_start_matches(['\'', '"', ' ', ',']);
-        let verb = next.split(|letter: char| !(letter.is_ascii_alphabetic() || letter == '-')).next()?;
-        (alone && next.len() < rest.len() && VERBS.contains(&verb)).then_some((at, verb))
-    })
+/// Adds a finding for each `systemd` that a script calls with a verb of `systemctl`; `place` makes a place of a line of the
+/// script, from 0, and a column and a width in it.
+pub(super) fn systemd_lints(
+    script: &str,
+    findings: &mut Findings,
+    place: impl Fn(usize, u32, usize) -> Option<Place>,
+) {
+    for called in invocations(script).into_iter().filter(|called| called.program() == "systemd") {
+        let Some(verb) = called.words.get(1).filter(|verb| VERBS.contains(&verb.as_str())) else { continue };
+        let (line, column) = line_and_column(script, called.at);
+        let Some(place) = place(line, column, "systemd".len()) else { continue };
+        findings.push(
+            Finding::error(codes::NOT_SYSTEMCTL, format!("`systemd {verb}` is no command: it fails"))
+                .at(place)
+                .hint(format!("write `systemctl {verb}`")),
+        );
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{systemd_verb, unguarded_append};
-
-    #[test]
-    fn systemd_is_told_from_systemctl() {
-        assert_eq!(systemd_verb("systemd daemon-reload"), Some((0, "daemon-reload")));
-        assert_eq!(systemd_verb("'systemd' 'restart' 'x'"), Some((1, "restart")));
-        assert_eq!(systemd_verb("a && systemd enable x"), Some((5, "enable")));
-        assert_eq!(systemd_verb("ExecStart=systemd restart x"), Some((10, "restart")));
-        for line in [
-            "systemctl daemon-reload",
-            "apt-get install systemd",
-            "ls /etc/systemd start",
-            "systemd-run start",
-            "mysystemd start",
-        ] {
-            assert_eq!(systemd_verb(line), None, "{line}");
-        }
-    }
+    use super::unguarded_appends;
 
     #[test]
     fn appending_to_logs_and_behind_a_guard_is_fine() {
-        assert_eq!(unguarded_append("echo x >> /etc/y"), Some(8));
+        let column = |line: &str| unguarded_appends(line).first().map(|append| (append.column, append.by));
+        assert_eq!(column("echo x >> /etc/y"), Some((8, ">>")));
+        assert_eq!(column("[ -d /etc ] && echo x >>/etc/y"), Some((23, ">>")));
+        assert_eq!(column("echo x | tee -a /etc/y"), Some((10, "tee -a")));
+        assert_eq!(column("sh -c 'echo x >> /etc/y'"), Some((15, ">>")));
         for line in [
             "echo x > /etc/y",
             "date >> /var/log/boot",
             "grep -q x /etc/y || echo x >> /etc/y",
+            "grep -Fxq x /etc/y || echo x >> /etc/y",
+            "[ -f /etc/y ] || echo x >> /etc/y",
+            "test ! -e /etc/y && echo x >> /etc/y",
             "cloud-init-per once a sh -c 'echo >> b'",
             "echo >>/dev/console",
+            "echo x | tee -a /var/log/boot",
             "echo 'a >> b'",
+            "# echo a >> b",
             "logger \"x >> /etc/y\"",
         ] {
-            assert_eq!(unguarded_append(line), None, "{line}");
+            assert_eq!(column(line), None, "{line}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bringup_diag::{Finding, Findings, Place, Severity, closest};
 
-use super::shellwords::line_lints;
+use super::shellwords::{line_lints, systemd_lints};
 use super::unit_settings::{SETTINGS, settings_of};
 use crate::codes;
 use crate::unit_syntax::{UnitFault, unit_faults};
@@ -65,6 +65,10 @@ pub(super) fn of(unit: &str, drop_in: bool, lines: &[(String, Place)], findings:
                 .at((*place).clone())
                 .hint("delete it"),
             );
+        }
+        if key.starts_with("Exec") {
+            let command = value.trim_start_matches(['@', '-', ':', '+', '!']);
+            systemd_lints(command, findings, |_, _, _| Some((*place).clone()));
         }
         if key.starts_with("Exec") && needs_shell(value) {
             findings.push(
