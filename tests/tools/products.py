@@ -57,7 +57,7 @@ class Products:
         self.failures = []
         for document in sorted(TOP.glob("examples/*/cluster.yaml")):
             self.build(document, document.parent.name)
-        for name in ("letters", "nodeconfig"):
+        for name in ("letters", "module-list", "nodeconfig"):
             self.build(sandbox.HERE / f"documents/{name}.yaml", name)
         template = (sandbox.HERE / "documents/every-minor.yaml").read_text()
         for minor in KUBELET_MINORS:

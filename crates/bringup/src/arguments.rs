@@ -90,7 +90,9 @@ fn base_url(text: &str) -> Result<String, String> {
     let authority = ["https://", "http://", "s3://"].iter().find_map(|scheme| text.strip_prefix(scheme));
     let names_host = authority
         .is_some_and(|rest| rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '['));
-    if names_host && !text.contains(|letter: char| letter.is_whitespace() || letter.is_control()) {
+    // Names of files are put behind it, which would become part of a query.
+    let breaks = |letter: char| letter.is_whitespace() || letter.is_control() || matches!(letter, '?' | '#');
+    if names_host && !text.contains(breaks) {
         return Ok(text.to_owned());
     }
     Err("it is no address; write one such as `https://mirror.example/bringup`".to_owned())

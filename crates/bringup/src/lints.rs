@@ -1,7 +1,7 @@
 //! Lints of the operator's own parts of user-data and units, by cloud-init's and systemd's real rules.
 
-use bringup_carry::ResolvedPart;
-use bringup_cloudinit::{Kind, Origin, Part, codes, effects_of, lint_parts, lint_unit};
+use bringup_carry::{ResolvedPart, carried_names};
+use bringup_cloudinit::{DocumentPart, Kind, Origin, Part, codes, effects_of, lint_parts, lint_unit};
 use bringup_diag::{Finding, Findings, Severity, Span};
 use bringup_plan::{Plan, file_in_the_way};
 use bringup_spec::{Document, NodeGroup, PartType};
@@ -9,15 +9,27 @@ use bringup_yaml::{Node, Path, Segment, Style};
 
 /// What there is to tell about the parts of a group, at the lines that the person wrote.
 pub(crate) fn of_parts(document: &Document, parts: &[ResolvedPart], plan: Option<&Plan>) -> Findings {
-    let mut findings = Findings::new();
-    let mut all = Vec::new();
-    for part in parts {
-        let text = String::from_utf8_lossy(&part.bytes);
-        let (taken, more) =
-            Part::of_document(&part.name, part.kind.word(), &text, origin(document, &part.path));
-        findings.append(more);
-        all.extend(taken);
+    let mut found = Findings::new();
+    let mut texts = Vec::new();
+    for (part, carried_as) in parts.iter().zip(carried_names(parts)) {
+        let origin = origin(document, &part.path);
+        match std::str::from_utf8(&part.bytes) {
+            Ok(text) => texts.push(DocumentPart {
+                name: &part.name,
+                carried_as,
+                content_type: part.kind.word(),
+                text,
+                origin,
+            }),
+            Err(_) => found.push(
+                Finding::error(codes::NOT_UTF8, "not UTF-8: cloud-init cannot write it and drops it")
+                    .at(origin.place(Span::point(1, 1)))
+                    .hint("save the file as UTF-8; bytes can be carried by `files` of the node group"),
+            ),
+        }
     }
+    let (all, mut findings) = Part::of_document(texts);
+    findings.append(found);
     findings.append(lint_parts(&all));
     if let Some(plan) = plan {
         findings.append(in_the_way(&all, plan));

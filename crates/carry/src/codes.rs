@@ -62,8 +62,8 @@ bringup_diag::codes! {
     /// happen, and the machine starts without an error. Correct the spelling, or raise `ignition.version` to one that
     /// has the key.
     IGNITION_UNUSED = "ignition/unused-key";
-    /// Versions before 3.4.0 drop the special bits of a mode. The file is then without setuid, setgid or sticky bit,
-    /// and programs that rely on them fail. Write version 3.4.0 or later, or a mode without them.
+    /// Versions before 3.6.0 drop the special bits of a mode. The file is then without setuid, setgid or sticky bit,
+    /// and programs that rely on them fail. Write version 3.6.0, or a mode without them.
     IGNITION_SPECIAL_BITS = "ignition/special-bits";
     /// A key twice in one mapping of the config: Ignition takes the last one, or mixes both. What stands in the first
     /// may be lost without an error. Put both into one mapping or list.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use bringup_diag::{Finding, Findings};
+use bringup_diag::{Finding, Findings, Severity};
 use bringup_spec::{AgentSource, Url};
 
 use crate::codes;
@@ -82,7 +82,7 @@ pub(crate) fn wanted_agent(load: &Load<'_>, findings: &mut Findings) -> Option<W
         );
         return None;
     };
-    let reachable = |url: &str| !url.starts_with("s3://");
+    let reachable = |url: &str| Fetcher::Stub.reaches(url);
     let all = download.urls.iter().map(Url::as_str);
     let urls: Vec<String> = all.clone().filter(|url| reachable(url)).map(str::to_owned).collect();
     if let Some(first) = all.clone().find(|url| !reachable(url)) {
@@ -105,28 +105,54 @@ pub(crate) fn wanted_agent(load: &Load<'_>, findings: &mut Findings) -> Option<W
     })
 }
 
+/// Who fetches the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fetcher {
+    /// Our stub, which has only curl or wget.
+    Stub,
+    /// Ignition, which can sign calls to S3.
+    Ignition,
+}
+
+impl Fetcher {
+    fn reaches(self, address: &str) -> bool {
+        self == Self::Ignition || !address.starts_with("s3://")
+    }
+}
+
 /// The addresses beneath which published plans are: the one that was given, or where the agent was published.
-fn plan_bases<'load>(load: &'load Load<'_>) -> Vec<&'load str> {
+fn plan_bases<'load>(load: &'load Load<'_>, fetcher: Fetcher) -> Vec<&'load str> {
     match load.published_at {
+        Some(base) if !fetcher.reaches(base) => Vec::new(),
         Some(base) => vec![base.trim_end_matches('/')],
         None => load
             .agent_download()
             .into_iter()
             .flat_map(|download| &download.urls)
             .filter_map(|url| base_of_agent(url.as_str()))
-            .filter(|base| !base.starts_with("s3://"))
+            .filter(|base| Fetcher::Stub.reaches(base))
             .collect(),
     }
 }
 
 /// Whether the node could fetch its plan.
-pub(crate) fn is_fetchable(load: &Load<'_>) -> bool {
-    load.has_agent() && !plan_bases(load).is_empty()
+pub(crate) fn is_fetchable(load: &Load<'_>, fetcher: Fetcher) -> bool {
+    load.has_agent() && !plan_bases(load, fetcher).is_empty()
+}
+
+/// What there is to tell where the plan would have to be fetched, and was published where the stub cannot get it.
+pub(crate) fn out_of_reach(load: &Load<'_>, severity: Severity) -> Option<Finding> {
+    let base = load.published_at.filter(|base| load.has_agent() && !Fetcher::Stub.reaches(base))?;
+    let message = format!(
+        "the plan cannot be fetched from `{base}` before the agent is there: a machine has only curl or wget"
+    );
+    let finding = Finding::new(severity, codes::AGENT_SCHEME, message).at(load.place("agent"));
+    Some(finding.hint("give `--base-url` an address with https"))
 }
 
 /// The plan, for the node to fetch, if it can.
-pub(crate) fn wanted_plan(load: &Load<'_>) -> Option<Wanted> {
-    let bases = plan_bases(load);
+pub(crate) fn wanted_plan(load: &Load<'_>, fetcher: Fetcher) -> Option<Wanted> {
+    let bases = plan_bases(load, fetcher);
     if bases.is_empty() {
         return None;
     }

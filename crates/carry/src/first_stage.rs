@@ -10,7 +10,7 @@ use bringup_spec::SwapPolicy;
 
 use crate::budget::PartSize;
 use crate::codes;
-use crate::fetch::{Wanted, stub_files, wanted_agent, wanted_plan};
+use crate::fetch::{Fetcher, Wanted, stub_files, wanted_agent, wanted_plan};
 use crate::load::Load;
 use crate::placed::{
     AGENT_UNIT, KUBELET_UNIT, PLAN_PATH, PlacedFile, carried_units, is_certain_owner, known_bytes, mode_bits,
@@ -60,7 +60,7 @@ impl FirstStage {
         let mut stage = Self { has_agent: load.has_agent(), ..Self::default() };
         if stage.has_agent {
             let mut wanted: Vec<Wanted> = wanted_agent(load, findings).into_iter().collect();
-            match fetched.then(|| wanted_plan(load)).flatten() {
+            match fetched.then(|| wanted_plan(load, Fetcher::Stub)).flatten() {
                 Some(plan) => wanted.push(plan),
                 None => stage.files.push(PlacedFile::new(PLAN_PATH, 0o600, load.plan_json())),
             }

@@ -30,6 +30,7 @@ pub use budget::{Budget, PartSize, budget_of};
 pub use compress::{base64_text, gzip, gzip_strong};
 pub use inspect::{FileRecord, Inspection, Piece, StepRecord, UnitRecord, inspect};
 pub use load::{Load, ResolvedPart, resolve_parts};
+pub use multipart::carried_names;
 pub use publish::{Published, publish_layout};
 pub use read_plan::read_plan;
 pub use render::{Form, Rendered, carriers_of, encoding_of, unused_encoding};

@@ -24,6 +24,13 @@ pub(crate) fn multipart(load: &Load<'_>, fetched: bool, findings: &mut Findings)
     holding(message(ours.into_iter().chain(own).collect()), files)
 }
 
+/// The names that the operator's parts have in a message: they stand behind ours.
+pub fn carried_names(parts: &[ResolvedPart]) -> Vec<String> {
+    let own: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+    let all = [&[BOOTHOOK_NAME], own.as_slice()].concat();
+    numbered_names(all.into_iter()).split_off(1)
+}
+
 /// The same message, with what our part is made of.
 fn holding((bytes, mut parts): (Vec<u8>, Vec<PartSize>), files: Vec<PartSize>) -> (Vec<u8>, Vec<PartSize>) {
     if let Some(ours) = parts.first_mut() {

@@ -1,6 +1,6 @@
 //! From a load to the bytes of a carrier, within the platform's limit.
 
-use bringup_diag::{Finding, Findings};
+use bringup_diag::{Finding, Findings, Severity};
 use bringup_spec::{Carrier, Document, NodeGroup, OsFamily, PartType, Platform, UserDataEncoding};
 use bringup_yaml::Path;
 
@@ -8,7 +8,7 @@ use crate::budget::{Budget, PartSize, budget_of, too_small_elsewhere};
 use crate::bundle::bundle;
 use crate::cloud_config::cloud_config;
 use crate::compress::{base64_text, gzip, gzip_strong};
-use crate::fetch::is_fetchable;
+use crate::fetch::{Fetcher, is_fetchable, out_of_reach};
 use crate::load::Load;
 use crate::multipart::multipart;
 use crate::nodeconfig::nodeconfig;
@@ -179,7 +179,7 @@ pub(crate) fn fitted(
         plan_fetched: false,
         findings: Findings::new(),
     };
-    if rendered.bytes.len() > limit && holds_plan && is_fetchable(load) {
+    if rendered.bytes.len() > limit && holds_plan && is_fetchable(load, Fetcher::Stub) {
         // What there is to tell was told above.
         let (plain, parts) = make(true, &mut Findings::new());
         let size = plain.len();
@@ -223,6 +223,14 @@ pub(crate) fn tell_size(load: &Load<'_>, rendered: &Rendered, findings: &mut Fin
     }
     if budget.fits() {
         return;
+    }
+    let by_ignition = match rendered.carrier {
+        Carrier::CloudFormation | Carrier::CloudFormationJson => load.group.os.family == OsFamily::Flatcar,
+        carrier => carrier == Carrier::Ignition,
+    };
+    if !by_ignition {
+        let is_lost = load.group.platform == Platform::Aws;
+        findings.extend(out_of_reach(load, if is_lost { Severity::Error } else { Severity::Warning }));
     }
     if load.group.platform == Platform::Aws {
         findings.push(

@@ -8,7 +8,7 @@ use crate::budget::{Budget, PartSize, budget_of};
 use crate::cloud_config::cloud_config;
 use crate::codes;
 use crate::compress::{gzip, gzip_strong};
-use crate::fetch::is_fetchable;
+use crate::fetch::{Fetcher, is_fetchable};
 use crate::ignition;
 use crate::load::Load;
 use crate::multipart::{multipart, packed_multipart};
@@ -121,10 +121,16 @@ const FORMS: [Make; 9] = [
     |load, findings| Some(parted(load, false, Form::Gzip, findings)),
     |load, findings| Some(whole(plain(load, false, findings), Form::StrongGzip)),
     |load, findings| Some(parted(load, false, Form::StrongGzip, findings)),
-    |load, findings| is_fetchable(load).then(|| plain(load, true, findings)),
-    |load, findings| is_fetchable(load).then(|| whole(plain(load, true, findings), Form::Gzip)),
-    |load, findings| is_fetchable(load).then(|| whole(plain(load, true, findings), Form::StrongGzip)),
-    |load, findings| is_fetchable(load).then(|| parted(load, true, Form::StrongGzip, findings)),
+    |load, findings| is_fetchable(load, Fetcher::Stub).then(|| plain(load, true, findings)),
+    |load, findings| {
+        is_fetchable(load, Fetcher::Stub).then(|| whole(plain(load, true, findings), Form::Gzip))
+    },
+    |load, findings| {
+        is_fetchable(load, Fetcher::Stub).then(|| whole(plain(load, true, findings), Form::StrongGzip))
+    },
+    |load, findings| {
+        is_fetchable(load, Fetcher::Stub).then(|| parted(load, true, Form::StrongGzip, findings))
+    },
 ];
 
 /// The operator's parts stay parts of their own; without any, one document is smaller than a message.

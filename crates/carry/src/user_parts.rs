@@ -44,6 +44,10 @@ pub(crate) fn merged(load: &Load<'_>) -> Result<Vec<(String, Value)>, String> {
         if entries.iter().any(|entry| MERGE_KEYS.contains(&entry.key.as_str())) {
             return Err(format!("part `{name}` says how it is merged"));
         }
+        // Ours may not run at all then, or only once; in a message it does not depend on any list.
+        if entries.iter().any(|entry| entry.key == "cloud_init_modules") {
+            return Err(format!("part `{name}` replaces the list of modules that `bootcmd` is in"));
+        }
         let Some(Value::Map(pairs)) = plain_value(&tree) else {
             return Err(format!("part `{name}` uses YAML that does not survive being written again"));
         };

@@ -105,6 +105,32 @@ fn parts_of_other_types_make_a_message_of_a_cloud_config() {
     assert_eq!(codes, ["part/forces-multipart"]);
 }
 
+/// cloud-init runs only the modules of such a list: `bootcmd`, where our first stage stands in one document, may not be
+/// among them, or only once. A boothook of a message runs whatever the lists say.
+#[test]
+fn a_list_of_modules_cannot_take_our_first_stage_away() {
+    for list in ["[write_files]", "[[bootcmd, once], write_files]", "[bootcmd, write_files]"] {
+        let extra = format!(
+            "      parts:\n        - name: own\n          type: text/cloud-config\n          content: |\n            \
+             #cloud-config\n            cloud_init_modules: {list}\n            runcmd: [x]\n"
+        );
+        let document = sample::document("generic", "debian", &extra);
+        let plan = sample::plan(&document);
+        let parts = sample::parts(&document);
+        let rendered = sample::load(&document, &plan, &parts).render(Carrier::CloudInit);
+        assert_eq!(rendered.file_name, "user-data.mime", "{list}");
+        let messages: Vec<&str> = rendered.findings.iter().map(|finding| finding.message.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "one cloud-config cannot hold the group's parts: part `own` replaces the list of modules that `bootcmd` is in; the carrier is a multipart message"
+            ]
+        );
+        let inspection = bringup_carry::inspect("user-data", &rendered.bytes);
+        assert_eq!(inspection.steps[0].stage, "boothook", "{list}");
+    }
+}
+
 #[test]
 fn cloud_configs_merge_as_cloud_init_merges_them_and_ours_is_added() {
     let document = sample::document("generic", "debian", CONFIGS);
@@ -339,6 +365,31 @@ fn a_plan_that_is_too_large_is_fetched_from_where_the_agent_was_published() {
     assert_eq!(told.len(), 1, "{told:?}");
     let hint = "upload what `bringup publish` lays out before a machine starts";
     assert_eq!(told[0].hint.as_deref(), Some(hint));
+}
+
+/// curl and wget do not speak S3's protocol; Ignition does.
+#[test]
+fn a_plan_is_not_fetched_from_where_only_the_agent_could() {
+    for os in ["ubuntu", "flatcar"] {
+        let document = sample::document("aws", os, "");
+        let parts = sample::parts(&document);
+        let mut plan = sample::plan(&document);
+        plan.steps.push(noise("/etc/noise"));
+        let carriers = [Carrier::CloudInit, Carrier::Multipart, Carrier::CloudFormation, Carrier::Ignition];
+        for carrier in carriers {
+            let rendered =
+                sample::load(&document, &plan, &parts).published_at(Some("s3://bucket/x")).render(carrier);
+            let codes: Vec<&str> = rendered.findings.iter().map(|finding| finding.code.name).collect();
+            let by_ignition =
+                carrier == Carrier::Ignition || carrier == Carrier::CloudFormation && os == "flatcar";
+            assert_eq!(rendered.plan_fetched, by_ignition, "{carrier} {os}");
+            assert_eq!(codes.contains(&"agent/scheme"), !by_ignition, "{carrier} {os}: {codes:?}");
+        }
+        // What fits is not fetched, wherever it is published.
+        let small = sample::plan(&document);
+        let load = sample::load(&document, &small, &parts).published_at(Some("s3://bucket/x"));
+        assert!(!load.render(Carrier::CloudInit).findings.has_errors());
+    }
 }
 
 /// How each file of an Ignition config is held.

@@ -146,6 +146,7 @@ mod tests {
         let header = (!merge_type.is_empty()).then(|| ("Merge-Type".to_owned(), merge_type.to_owned()));
         Part {
             name: name.to_owned(),
+            carried_as: name.to_owned(),
             kind,
             content_type: String::new(),
             declared_type: String::new(),

@@ -3,7 +3,7 @@
 use bringup_diag::{Finding, Findings, Span};
 
 use crate::gunzip::{GunzipFault, gunzip};
-use crate::kind::{GZIP_TYPES, Kind, NOT_MULTIPART, sniffed};
+use crate::kind::{GZIP_TYPES, Kind, NOT_MULTIPART, settled, sniffed};
 use crate::mime::{Body, Entity, Headers, is_mime, read};
 use crate::part::{Incoming, Part, Received};
 use crate::{Layer, Origin, Refused, codes, peel};
@@ -80,6 +80,7 @@ impl Taker<'_> {
         }
         self.received.take(Incoming {
             name: None,
+            carried_as: None,
             declared_type: NOT_MULTIPART.to_owned(),
             headers: Headers::default(),
             written,
@@ -122,7 +123,6 @@ impl Taker<'_> {
 
     fn entity(&mut self, entity: &Entity) {
         let content_type = entity.headers.content_type();
-        let here = format!("{}#{}", self.input, self.name_of(entity));
         if entity.headers.main_type() == "multipart" {
             if matches!(entity.body, Body::Text(_)) {
                 self.received.findings.push(
@@ -133,15 +133,26 @@ impl Taker<'_> {
             }
             return;
         }
-        let Some(payload) = entity.payload() else { return };
-        let origin = Origin::whole(here);
+        let Some(payload) = entity.payload() else {
+            // A message in the message is attached as it is, and then so is what is in it.
+            self.received.count();
+            return;
+        };
         let incoming = if GZIP_TYPES.contains(&content_type.as_str()) {
+            let origin = self.origin(entity.headers.filename().as_deref());
             self.packed(entity, &payload.bytes, &origin)
         } else {
             let written = match &entity.body {
                 Body::Text(text) if payload.mangled.is_some() => text.clone(),
                 _ => String::from_utf8_lossy(&payload.bytes).into_owned(),
             };
+            // Where cloud-init finds another type it replaces the header, and the name that may be in it.
+            let name = if settled(&content_type, &written) == content_type {
+                entity.headers.filename()
+            } else {
+                entity.headers.disposition_name()
+            };
+            let origin = self.origin(name.as_deref());
             let arrives = String::from_utf8(payload.bytes).ok();
             if let Some((line, column, letter)) = payload.mangled {
                 self.mangled(&origin, Span::point(line, column), letter, arrives.as_deref());
@@ -149,7 +160,8 @@ impl Taker<'_> {
                 self.not_utf8(&origin);
             }
             Some(Incoming {
-                name: entity.headers.filename(),
+                name,
+                carried_as: None,
                 declared_type: content_type,
                 headers: entity.headers.clone(),
                 written,
@@ -163,8 +175,9 @@ impl Taker<'_> {
         }
     }
 
-    fn name_of(&self, entity: &Entity) -> String {
-        entity.headers.filename().filter(|name| !name.is_empty()).unwrap_or_else(|| self.received.next_name())
+    fn origin(&self, name: Option<&str>) -> Origin {
+        let name = name.filter(|name| !name.is_empty()).map(ToOwned::to_owned);
+        Origin::whole(format!("{}#{}", self.input, name.unwrap_or_else(|| self.received.next_name())))
     }
 
     /// A part typed as gzip. Python hands its text on as if it were undeclared, so letters outside ASCII are lost.
@@ -203,6 +216,7 @@ impl Taker<'_> {
         // The unpacked part is a new one: of the headers only the name is copied.
         Some(Incoming {
             name: entity.headers.filename(),
+            carried_as: None,
             declared_type: kind.to_owned(),
             headers: Headers::default(),
             written: text,

@@ -135,6 +135,7 @@ pub fn effects_of(parts: &[Part]) -> Effects {
         }
     }
     builder.left_out(&runs);
+    builder.oversized(&files);
     files.retain(|file| !is_cloud_init_state(&file.path));
     files.sort_by(|one, other| one.path.cmp(&other.path));
     let units = units(&files, &steps);
@@ -178,12 +179,27 @@ impl Builder<'_> {
         });
     }
 
+    fn oversized(&mut self, files: &[File]) {
+        for file in files.iter().filter(|file| file.oversized) {
+            let finding = Finding::error(
+                codes::TOO_LARGE,
+                "`content` unpacks to more than 16 MiB and is not read further",
+            )
+            .hint("let the node fetch what is so large");
+            let place = self.place(file.at);
+            self.findings.push(match place {
+                Some(place) => finding.at(place),
+                None => finding,
+            });
+        }
+    }
+
     /// They run one after the other while the message is walked; of equal names each runs.
     fn boothooks(&self) -> Vec<Step> {
         let hooks = self.handled.iter().filter(|item| item.kind == Kind::Boothook);
         hooks
             .filter_map(|item| {
-                let name = cleaned_name(&self.parts.get(item.part)?.name);
+                let name = cleaned_name(&self.parts.get(item.part)?.carried_as);
                 let text = unix_lines(&item.text);
                 let text = text.strip_prefix("#cloud-boothook").unwrap_or(&text).trim_start().to_owned();
                 is_file_name(&name).then(|| Step {
@@ -268,8 +284,8 @@ impl Builder<'_> {
         for item in self.handled.iter().filter(|item| item.kind == kind) {
             let Some(part) = self.parts.get(item.part) else { continue };
             let name = match kind {
-                Kind::Script => cleaned_name(&part.name),
-                _ => cleaned_name(part.name.rsplit('/').next().unwrap_or_default()),
+                Kind::Script => cleaned_name(&part.carried_as),
+                _ => cleaned_name(part.carried_as.rsplit('/').next().unwrap_or_default()),
             };
             if !is_file_name(&name) {
                 continue;

@@ -3,7 +3,7 @@
 use bringup_diag::Span;
 
 use crate::data::{Datum, Value};
-use crate::gunzip::gunzip;
+use crate::gunzip::{GunzipFault, gunzip};
 use crate::transfer::base64_lenient;
 
 /// Users that every Debian, Ubuntu and Amazon Linux image has before cloud-init makes others.
@@ -33,6 +33,8 @@ pub struct File {
     pub appended: bool,
     /// Whether only the node knows what stands where the content has expressions of a template.
     pub unknown: bool,
+    /// Whether the content unpacks to more than is looked at.
+    pub oversized: bool,
     /// Whether it is written in the final stage, when users and mounts are there.
     pub deferred: bool,
     /// The number of the part and the place in it.
@@ -85,6 +87,8 @@ fn write(config: &Datum, item: &Datum, deferred: bool, files: &mut Vec<File>) ->
         Some(_) => return Err(stopped("`path` is not a string".to_owned(), "put the path in quotes")),
     };
     let content = content(item).map_err(|(message, hint)| stopped(message, hint))?;
+    let oversized = content.is_none();
+    let content = content.unwrap_or_default();
     let (user, group) = match item.get("owner").map(|owner| &owner.value) {
         None => (Some("root"), Some("root")),
         Some(Value::Null) => (None, None),
@@ -113,7 +117,8 @@ fn write(config: &Datum, item: &Datum, deferred: bool, files: &mut Vec<File>) ->
         Some(file) if append => ([file.content, content].concat(), file.appended, file.unknown),
         _ => (content, append, false),
     };
-    files.push(File { path, mode, owner, content, appended, unknown, deferred, at: item.at });
+    let unknown = unknown || oversized;
+    files.push(File { path, mode, owner, content, appended, unknown, oversized, deferred, at: item.at });
     match missing {
         Some(name) => Err(stopped(
             format!("the owner `{name}` does not exist when the file is written"),
@@ -198,8 +203,8 @@ pub(crate) fn octal(text: &str) -> Option<u32> {
     (!lonely).then(|| u32::from_str_radix(&digits.replace('_', ""), 8).ok()).flatten()
 }
 
-/// What an item holds, decoded and unpacked.
-pub(crate) fn content(item: &Datum) -> Result<Vec<u8>, (String, &'static str)> {
+/// What an item holds, decoded and unpacked; nothing, if it unpacks to more than is looked at.
+pub(crate) fn content(item: &Datum) -> Result<Option<Vec<u8>>, (String, &'static str)> {
     let encoding = match item.get("encoding").map(|encoding| &encoding.value) {
         None | Some(Value::Null) => String::new(),
         Some(Value::Text(text)) => text.to_lowercase().trim().to_owned(),
@@ -223,10 +228,12 @@ pub(crate) fn content(item: &Datum) -> Result<Vec<u8>, (String, &'static str)> {
             ));
         }
     };
-    let unpacked = |bytes: &[u8]| {
-        gunzip(bytes).map_err(|_| {
-            ("`content` is not gzip".to_owned(), "check `encoding`: `gz+b64` is gzip, then base64")
-        })
+    let unpacked = |bytes: &[u8]| match gunzip(bytes) {
+        Ok(unpacked) => Ok(Some(unpacked)),
+        Err(GunzipFault::TooLarge) => Ok(None),
+        Err(GunzipFault::Corrupt) => {
+            Err(("`content` is not gzip".to_owned(), "check `encoding`: `gz+b64` is gzip, then base64"))
+        }
     };
     let decoded = |bytes: &[u8]| {
         base64_lenient(bytes).ok().filter(|_| bytes.is_ascii()).ok_or_else(|| {
@@ -236,8 +243,8 @@ pub(crate) fn content(item: &Datum) -> Result<Vec<u8>, (String, &'static str)> {
     match encoding.as_str() {
         "gz" | "gzip" => unpacked(&bytes),
         "gz+base64" | "gzip+base64" | "gz+b64" | "gzip+b64" => unpacked(&decoded(&bytes)?),
-        "b64" | "base64" => decoded(&bytes),
-        _ => Ok(bytes),
+        "b64" | "base64" => decoded(&bytes).map(Some),
+        _ => Ok(Some(bytes)),
     }
 }
 

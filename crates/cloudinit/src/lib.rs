@@ -41,6 +41,6 @@ pub use layers::{Layer, Peeled, Refused, peel};
 pub use lint::{lint, lint_parts, lint_unit};
 pub use modules::ModuleAct;
 pub use origin::Origin;
-pub use part::Part;
+pub use part::{DocumentPart, Part};
 pub use unit_syntax::{UnitFault, unit_faults};
 pub use units::Unit;

@@ -14,6 +14,8 @@ use crate::{Layer, Origin, codes};
 pub struct Part {
     /// Its file name, or `part-001` and so on.
     pub name: String,
+    /// Its name where cloud-init meets it: a carrier of ours numbers the parts of a document.
+    pub carried_as: String,
     /// What cloud-init takes it for.
     pub kind: Kind,
     /// The type that cloud-init settled on.
@@ -30,10 +32,26 @@ pub struct Part {
     pub origin: Origin,
 }
 
+/// A part as a document has it.
+#[derive(Clone, Debug)]
+pub struct DocumentPart<'text> {
+    /// Its name in the document.
+    pub name: &'text str,
+    /// The name that the carrier gives it.
+    pub carried_as: String,
+    /// Its type.
+    pub content_type: &'text str,
+    /// Its text.
+    pub text: &'text str,
+    /// Where it was written.
+    pub origin: Origin,
+}
+
 /// Something with a type and a text, before its type is settled.
 #[derive(Clone, Debug)]
 pub(crate) struct Incoming {
     pub name: Option<String>,
+    pub carried_as: Option<String>,
     pub declared_type: String,
     pub headers: Headers,
     pub written: String,
@@ -52,19 +70,23 @@ pub(crate) struct Received {
 }
 
 impl Part {
-    /// A part that a document holds: it will be carried in base64, so that it arrives as it was written.
+    /// The parts that a document holds: they will be carried in base64, so that they arrive as they were written, behind
+    /// one part of ours.
     ///
     /// An archive becomes the parts that it holds; findings are about archives that cannot be unpacked.
-    pub fn of_document(name: &str, content_type: &str, text: &str, origin: Origin) -> (Vec<Self>, Findings) {
-        let mut received = Received::default();
-        received.take(Incoming {
-            name: Some(name.to_owned()),
-            declared_type: content_type.to_owned(),
-            headers: Headers::default(),
-            written: text.to_owned(),
-            arrives: Some(text.to_owned()),
-            origin,
-        });
+    pub fn of_document<'text>(parts: impl IntoIterator<Item = DocumentPart<'text>>) -> (Vec<Self>, Findings) {
+        let mut received = Received { attached: 1, ..Received::default() };
+        for part in parts {
+            received.take(Incoming {
+                name: Some(part.name.to_owned()),
+                carried_as: Some(part.carried_as),
+                declared_type: part.content_type.to_owned(),
+                headers: Headers::default(),
+                written: part.text.to_owned(),
+                arrives: Some(part.text.to_owned()),
+                origin: part.origin,
+            });
+        }
         (received.parts, received.findings)
     }
 }
@@ -73,6 +95,11 @@ impl Received {
     /// The name that the next part gets if it has none of its own.
     pub(crate) fn next_name(&self) -> String {
         format!("part-{:03}", self.attached.saturating_add(1))
+    }
+
+    /// Counts one that is attached and comes to nothing by itself.
+    pub(crate) fn count(&mut self) {
+        self.attached = self.attached.saturating_add(1);
     }
 
     pub(crate) fn layer(&mut self, layer: Layer) {
@@ -102,9 +129,10 @@ impl Received {
         }
         let name = incoming.name.filter(|name| !name.is_empty()).unwrap_or_else(|| self.next_name());
         if !matches!(kind, Kind::Include | Kind::IncludeOnce) {
-            self.attached = self.attached.saturating_add(1);
+            self.count();
         }
         self.parts.push(Part {
+            carried_as: incoming.carried_as.unwrap_or_else(|| name.clone()),
             name,
             kind,
             content_type,
@@ -173,6 +201,7 @@ impl Received {
         }
         let incoming = Incoming {
             name: text_of("filename"),
+            carried_as: None,
             declared_type: content_type.clone(),
             headers: Headers::from_pairs(headers),
             arrives: (!refused).then(|| content.clone()),

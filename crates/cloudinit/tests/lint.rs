@@ -1,6 +1,6 @@
 //! Every lint with what it says and where, and the first seed's sample with all of its faults in one run.
 
-use bringup_cloudinit::{Origin, Part, decode, lint, lint_parts, lint_unit};
+use bringup_cloudinit::{DocumentPart, Origin, Part, decode, lint, lint_parts, lint_unit};
 use bringup_diag::{Finding, Findings, Position, Severity};
 
 /// `line:column severity code` of each finding.
@@ -67,7 +67,8 @@ fn the_first_seeds_sample_yields_all_of_its_faults_in_one_run() {
 fn a_finding_in_a_documents_part_points_into_the_document() {
     let origin = Origin::block("cluster.yaml", Position { line: 40, column: 11 });
     let text = include_str!("seed-sample.yaml");
-    let (parts, unpacking) = Part::of_document("setup", "text/cloud-config", text, origin);
+    let (parts, unpacking) =
+        Part::of_document([document_part(0, "setup", "text/cloud-config", text, origin)]);
     assert!(unpacking.is_empty());
     let findings = lint_parts(&parts);
     assert_eq!(findings.len(), 14);
@@ -297,18 +298,51 @@ fn several_parts() {
     }
 }
 
+/// As a carrier numbers it behind our own part.
+fn document_part<'text>(
+    number: usize,
+    name: &'text str,
+    content_type: &'text str,
+    text: &'text str,
+    origin: Origin,
+) -> DocumentPart<'text> {
+    let carried_as = format!("{:03}-{name}", (number + 1) * 10);
+    DocumentPart { name, carried_as, content_type, text, origin }
+}
+
+/// What an archive holds keeps its names, and runs by them among the numbered ones.
+#[test]
+fn names_in_an_archive_of_a_document() {
+    let of = |archive: &str| {
+        let archive = format!("#cloud-config-archive\n{archive}");
+        let part = |number: usize, name, kind, text| {
+            document_part(number, name, kind, text, Origin::whole(format!("d#{number}")))
+        };
+        let parts = [
+            part(0, "more", "text/cloud-config-archive", archive.as_str()),
+            part(1, "late.sh", "text/x-shellscript", "#!/bin/sh\n"),
+        ];
+        shown(&lint_parts(&Part::of_document(parts).0))
+    };
+    // Without a name each gets one by its number in the message: nobody wrote `part-002`.
+    assert_eq!(
+        of("- \"#!/bin/sh\\n\"\n- |\n  #cloud-config\n  timezone: UTC\n"),
+        ["1:1:1 note part/script-order"]
+    );
+    let named =
+        |name: &str| format!("- {{type: text/x-shellscript, filename: {name}, content: \"#!/bin/sh\\n\"}}\n");
+    assert_eq!(of(&named("020-late.sh")), ["1:1:1 error part/duplicate-name"]);
+    assert_eq!(of(&named("015-early.sh")), [] as [&str; 0]);
+}
+
 #[test]
 fn names_of_a_documents_parts() {
     let of = |names: &[&str]| {
-        let parts: Vec<Part> = names
-            .iter()
-            .enumerate()
-            .flat_map(|(number, name)| {
-                let origin = Origin::whole(format!("d#{number}"));
-                Part::of_document(name, "text/x-shellscript", "#!/bin/sh\n", origin).0
-            })
-            .collect();
-        shown(&lint_parts(&parts))
+        let parts = names.iter().enumerate().map(|(number, name)| {
+            let origin = Origin::whole(format!("d#{number}"));
+            document_part(number, name, "text/x-shellscript", "#!/bin/sh\n", origin)
+        });
+        shown(&lint_parts(&Part::of_document(parts).0))
     };
     assert_eq!(of(&["a", "b", "0"]), [] as [&str; 0]);
     assert_eq!(of(&["nodeup.sh"]), ["0:1:1 warning part/reserved-name"]);

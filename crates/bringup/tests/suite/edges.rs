@@ -161,7 +161,7 @@ fn a_failure_is_told_in_the_form_that_was_asked_for() {
 #[test]
 fn a_base_url_is_a_url() {
     let folder = project(|text| text);
-    for wrong in ["not a url", "mirror.example/b", "ftp://mirror.example", "https://", "https://a b/"] {
+    for wrong in ["not a url", "mirror.example/b", "ftp://mirror.example", "https://", "https://a b/", "http://x?y=z", "https://x/a#b"] {
         let output = run(folder.path(), &["build", "cluster.yaml", "--base-url", wrong]);
         assert_eq!(output.status.code(), Some(2), "{wrong}");
         assert!(error(&output).contains("https://mirror.example/bringup"), "{}", error(&output));
@@ -225,4 +225,21 @@ fn a_finding_in_a_file_beside_the_document_names_a_path_that_opens() {
     let output = run(folder.path(), &["build", "inner/cluster.yaml"]);
     assert!(error(&output).contains("--> inner/p.sh:1:1"), "{}", error(&output));
     assert!(error(&output).contains("1 | echo no shebang"), "{}", error(&output));
+}
+
+/// cloud-init's handler of scripts fails on such a part: it is never written.
+#[test]
+fn a_part_that_is_not_text_is_told() {
+    let folder = project(|text| {
+        text.replacen(
+            "    - name: workers\n",
+            "    - name: workers\n      parts: [{name: p, type: text/x-shellscript, src: p.sh}]\n",
+            1,
+        )
+    });
+    std::fs::write(folder.path().join("p.sh"), b"#!/bin/sh\necho \xff\n").expect("written");
+    let output = run(folder.path(), &["build", "cluster.yaml"]);
+    assert_eq!(output.status.code(), Some(2), "{}", error(&output));
+    assert!(error(&output).contains("error[part/not-utf8]"), "{}", error(&output));
+    assert!(error(&output).contains("--> p.sh:1:1"), "{}", error(&output));
 }

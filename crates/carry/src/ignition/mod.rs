@@ -18,3 +18,5 @@ pub(crate) use write::{render, within};
 const VOLATILE: [&str; 5] = ["/run/", "/tmp/", "/proc/", "/sys/", "/dev/"];
 /// Bits beyond permissions; Ignition honours them from specification 3.4.0 on.
 const SPECIAL_BITS: u32 = 0o7000;
+/// The minor version of specification 3 that keeps them; those before drop them and warn.
+const KEEPS_SPECIAL_BITS: u64 = 6;

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bringup_cloudinit::gunzip::gunzip;
+use bringup_cloudinit::gunzip::{GunzipFault, gunzip};
 use bringup_cloudinit::{Origin, lint_unit};
 use bringup_diag::{Code, Finding, Findings, Place, Severity, Span};
 use serde_json::Value;
 use sha2::{Digest as _, Sha512};
 
 use super::merge::merged;
-use super::{SPECIAL_BITS, VOLATILE, data_url, machine, rules};
+use super::{KEEPS_SPECIAL_BITS, SPECIAL_BITS, VOLATILE, data_url, machine, rules};
 use crate::codes;
 use crate::inspect::{FileRecord, StepRecord, UnitRecord};
 use crate::placed::UNIT_DIRECTORY;
@@ -68,11 +68,9 @@ pub(crate) fn effects(file: &str, text: &str, config: Value) -> Effects {
     reader.effects
 }
 
-/// From specification 3.4.0 on.
 fn keeps_special_bits(config: &Value) -> bool {
     let version = config.pointer("/ignition/version").and_then(Value::as_str).unwrap_or_default();
-    let minor = version.strip_prefix("3.").and_then(|rest| rest.split('.').next()?.parse::<u64>().ok());
-    minor.is_some_and(|minor| minor >= 4)
+    rules::minor_of(version).is_some_and(|minor| minor >= KEEPS_SPECIAL_BITS)
 }
 
 /// The keys that stand twice in one mapping.
@@ -172,8 +170,6 @@ impl Reader<'_> {
     }
 
     fn storage(&mut self, config: &Value) {
-        let version = config.pointer("/ignition/version").and_then(Value::as_str).unwrap_or_default();
-        let mut seen = BTreeSet::new();
         for (kind, pointer) in
             [("file", "/storage/files"), ("directory", "/storage/directories"), ("link", "/storage/links")]
         {
@@ -181,13 +177,6 @@ impl Reader<'_> {
                 let Some(path) = text_of(entry, "path") else { continue };
                 // In 2.x, files may lie in other file systems, which have paths of their own.
                 let system = text_of(entry, "filesystem").unwrap_or("root");
-                if !seen.insert((system.to_owned(), path.to_owned())) && rules::is_old(version) {
-                    let finding = Finding::error(
-                        codes::IGNITION_DUPLICATE,
-                        format!("`{path}` stands in the config twice; Ignition refuses it"),
-                    );
-                    self.tell(finding.hint("keep one of them"), path);
-                }
                 if VOLATILE.iter().any(|directory| path.starts_with(directory)) {
                     let finding = Finding::warning(
                         codes::IGNITION_VOLATILE,
@@ -252,6 +241,16 @@ impl Reader<'_> {
             );
             self.tell(finding.hint("give the whole file"), path);
         }
+        if entry.get("append") == Some(&Value::Bool(true)) {
+            // 2.x adds to what is there: to what the config has put there before, or to what only the image knows.
+            let before = self.effects.files.remove(path);
+            let whole = before.as_ref().is_some_and(|before| before.size.is_some());
+            let start = before.map_or_else(|| Some(Vec::new()), |before| before.content);
+            let joined = start.zip(content).map(|(before, after)| [before, after].concat());
+            record.sha256 = None;
+            record.content.clone_from(&joined);
+            content = joined.filter(|_| whole);
+        }
         if let Some(bytes) = content {
             record.fill(bytes);
         }
@@ -284,18 +283,13 @@ impl Reader<'_> {
             return None;
         };
         if text_of(resource, "compression") == Some("gzip") {
-            let Ok(unpacked) = gunzip(&bytes) else {
-                let finding = Finding::error(
-                    codes::IGNITION_CONTENT,
-                    "the content is said to be gzip, and does not unpack",
-                );
-                self.tell(
-                    finding.hint("check that it was not cut short; at most 16 MiB are unpacked"),
-                    about,
-                );
-                return None;
+            bytes = match gunzip(&bytes) {
+                Ok(unpacked) => unpacked,
+                Err(fault) => {
+                    self.tell(not_unpacked(fault), about);
+                    return None;
+                }
             };
-            bytes = unpacked;
         }
         let hash = resource.pointer("/verification/hash").and_then(Value::as_str).unwrap_or_default();
         let (kind, wanted) = hash.split_once('-').unwrap_or_default();
@@ -385,6 +379,20 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+}
+
+fn not_unpacked(fault: GunzipFault) -> Finding {
+    match fault {
+        GunzipFault::Corrupt => {
+            Finding::error(codes::IGNITION_CONTENT, "the content is said to be gzip, and does not unpack")
+                .hint("check that it was not cut short")
+        }
+        GunzipFault::TooLarge => Finding::error(
+            bringup_cloudinit::codes::TOO_LARGE,
+            "the content unpacks to more than 16 MiB and is not read further",
+        )
+        .hint("give it as an address with a digest, for Ignition to fetch"),
     }
 }
 

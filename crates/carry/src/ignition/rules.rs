@@ -7,13 +7,11 @@ use bringup_diag::{Code, Severity};
 use serde_json::Value;
 
 use super::shape::{Departure, departures};
-use super::{SPECIAL_BITS, data_url};
+use super::{KEEPS_SPECIAL_BITS, SPECIAL_BITS, data_url};
 use crate::codes;
 
 /// The newest specification that is not an experiment.
 const NEWEST: u64 = 6;
-/// From this minor version on, special bits of modes are kept.
-const KEEPS_SPECIAL_BITS: u64 = 4;
 /// Lists whose items may be there twice.
 const MAY_REPEAT: [&str; 4] = ["append", "options", "mountOptions", "openOptions"];
 const UNIT_SUFFIXES: [&str; 12] = [
@@ -72,11 +70,11 @@ pub(super) fn told(config: &Value) -> Vec<Told> {
 }
 
 /// Version 2, or the first, which was a number. Current images refuse both; those that they are for do not.
-pub(super) fn is_old(version: &str) -> bool {
+fn is_old(version: &str) -> bool {
     ["2.0.0", "2.1.0", "2.2.0", "2.3.0", "2.4.0"].contains(&version)
 }
 
-fn minor_of(version: &str) -> Option<u64> {
+pub(super) fn minor_of(version: &str) -> Option<u64> {
     let minor = version.strip_prefix("3.")?.strip_suffix(".0")?;
     minor.parse().ok().filter(|number| *number <= NEWEST && minor.len() == 1)
 }
@@ -324,7 +322,7 @@ impl Rules {
                 Severity::Warning,
                 codes::IGNITION_SPECIAL_BITS,
                 message,
-                "write version 3.4.0 or later, or a mode without them: 420 is 0644",
+                &format!("write version 3.{KEEPS_SPECIAL_BITS}.0, or a mode without them: 420 is 0644"),
                 path,
             );
         }

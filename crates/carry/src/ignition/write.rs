@@ -10,7 +10,7 @@ use super::native::{Native, native};
 use super::{SPECIAL_BITS, entries};
 use crate::budget::{Budget, PartSize, budget_of};
 use crate::codes;
-use crate::fetch::{is_fetchable, wanted_plan};
+use crate::fetch::{Fetcher, is_fetchable, wanted_plan};
 use crate::load::Load;
 use crate::placed::{AGENT_PATH, AGENT_UNIT, PLAN_PATH, PlacedFile, UNIT_DIRECTORY};
 use crate::render::{Form, Rendered, tell_size};
@@ -58,7 +58,7 @@ pub(crate) fn within(load: &Load<'_>, limit: usize, findings: &mut Findings) -> 
         );
     }
     let (platform, whole) = budget_of(load.group.platform);
-    let can_fetch = is_fetchable(load);
+    let can_fetch = is_fetchable(load, Fetcher::Ignition);
     let mut best = None;
     let mut packing = Packing::new(load, Form::Plain);
     'fits: for layout in &LAYOUTS {
@@ -161,7 +161,7 @@ impl Holding {
         let mut fetched = Vec::new();
         let mut holds_plan = false;
         if load.has_agent() {
-            match layout.fetched.then(|| wanted_plan(load)).flatten() {
+            match layout.fetched.then(|| wanted_plan(load, Fetcher::Ignition)).flatten() {
                 Some(plan) => {
                     let remote = |url| json(&File::remote(PLAN_PATH, plan.mode, url, &plan.sha256));
                     fetched.extend(plan.urls.first().map(|url| remote(url)));

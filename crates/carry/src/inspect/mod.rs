@@ -208,7 +208,11 @@ fn of_template(
     let mut parts: Vec<Inspection> = Vec::new();
     for part in reading.parts {
         let name = if part.name.is_empty() { input.to_owned() } else { format!("{input}#{}", part.name) };
-        let mut inner = within(&name, &part.bytes, depth);
+        let mut inner = if part.is_unknown() {
+            of_text(&name, &String::from_utf8_lossy(&part.bytes), "text/plain", None)
+        } else {
+            within(&name, &part.bytes, depth)
+        };
         inner.layers.splice(0..0, layers.iter().copied());
         inner.findings.append(part.findings);
         inner.findings = inner.findings.sorted();

@@ -1,7 +1,7 @@
 //! User-data, as cloud-init would take it.
 
 use bringup_cloudformation::STACK_FILE;
-use bringup_cloudinit::{Stage, decode, effects, lint};
+use bringup_cloudinit::{Kind, Part, Stage, decode, effects, lint};
 
 use super::{FileRecord, Inspection, Piece, StepRecord, UnitRecord, first_stage};
 use crate::first_stage::read_files;
@@ -31,7 +31,7 @@ pub(super) fn inspected(input: &str, bytes: &[u8]) -> Inspection {
             })
             .collect(),
         sources: decoded.sources,
-        decoded: !decoded.layers.is_empty(),
+        decoded: !decoded.layers.is_empty() || decoded.parts.iter().any(is_taken_up),
         layers: decoded.layers,
         ..Inspection::default()
     };
@@ -54,6 +54,11 @@ pub(super) fn inspected(input: &str, bytes: &[u8]) -> Inspection {
     inspection.units.sort();
     inspection.findings = inspection.findings.sorted();
     inspection
+}
+
+/// Whether cloud-init does something with a part that has no layer of its own.
+fn is_taken_up(part: &Part) -> bool {
+    matches!(part.kind, Kind::Include | Kind::IncludeOnce | Kind::PartHandler)
 }
 
 /// The file that names the stack, if the script is the boothook that a template of ours adds. Before the template is

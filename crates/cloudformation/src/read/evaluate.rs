@@ -212,6 +212,10 @@ impl<'a> Evaluator<'a> {
                 let name = flat(&parts, ".").0;
                 self.open(&name, span)
             }
+            // A macro takes a mapping, which says nothing of the value that comes of it.
+            _ if argument.entries().is_some() && function(argument).is_none() => {
+                self.open(&format!("Fn::{name}"), span)
+            }
             _ => {
                 let what = flat(&self.argument(argument, tagged), ",").0;
                 let shown: String = what.chars().take(80).collect();

@@ -38,6 +38,16 @@ pub struct UserData {
     pub findings: Findings,
 }
 
+impl UserData {
+    /// Whether nothing of it is known before there is a stack: it is one value that stayed open.
+    pub fn is_unknown(&self) -> bool {
+        let text = std::str::from_utf8(&self.bytes).unwrap_or_default().trim();
+        let open = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+        open.is_some_and(|name| !name.contains(['$', '}', '\n']))
+            && self.findings.iter().any(|finding| finding.code == crate::codes::UNKNOWN_VALUE)
+    }
+}
+
 /// How often a text may be wrapped in another: `get-template` wraps once, a JSON string once more.
 const WRAPS: usize = 4;
 

@@ -413,7 +413,7 @@ fn units(config: &Config, item: &Item<'_>, findings: &mut Findings) {
 /// says nothing, and is told elsewhere.
 fn decoded(item: &Item<'_>, content: &Node) -> Option<String> {
     let item = Datum::construct(item.node, 0).ok()?;
-    let Ok(bytes) = files::content(&item) else { return Some(String::new()) };
+    let Ok(Some(bytes)) = files::content(&item) else { return Some(String::new()) };
     if content.text().map(str::as_bytes) == Some(bytes.as_slice()) {
         return None;
     }

@@ -8,7 +8,7 @@ use crate::codes;
 use crate::kind::{Kind, cleaned_name};
 use crate::part::Part;
 
-/// In a carrier of somebody else's making, names are as they are: scripts overwrite each other, or cannot be written.
+/// In a carrier, names are as they are: scripts overwrite each other, or cannot be written.
 pub(super) fn of_carrier(parts: &[Part]) -> Findings {
     let mut findings = order(parts);
     let has_runcmd = parts.iter().any(|part| {
@@ -17,7 +17,7 @@ pub(super) fn of_carrier(parts: &[Part]) -> Findings {
     });
     let mut seen: BTreeMap<(Kind, String), &Part> = BTreeMap::new();
     for (number, part) in (1..).zip(parts).filter(|(_, part)| part.kind.is_script()) {
-        let name = cleaned_name(&part.name);
+        let name = cleaned_name(&part.carried_as);
         let place = part.origin.place(Span::point(1, 1));
         if is_no_file(&name) {
             findings.push(
@@ -70,7 +70,7 @@ fn order(parts: &[Part]) -> Findings {
     let scripts: Vec<_> = parts
         .iter()
         .filter(|part| part.kind == Kind::Script)
-        .map(|part| (cleaned_name(&part.name), part))
+        .map(|part| (cleaned_name(&part.carried_as), part))
         .filter(|(name, _)| !is_no_file(name))
         .collect();
     let inverted = scripts.windows(2).find_map(|pair| match pair {
@@ -88,11 +88,12 @@ fn order(parts: &[Part]) -> Findings {
     finding.into_iter().collect()
 }
 
-/// Names that a document's parts had better not have. The carrier numbers the parts: none is lost for its name.
+/// Names that a document's parts had better not have. The carrier numbers the parts: none of them is lost for its name, but
+/// what an archive holds keeps the names that it has there, or has none.
 pub(super) fn of_document(parts: &[Part]) -> Findings {
-    let mut findings = Findings::new();
+    let mut findings = of_carrier(parts);
     let mut seen: BTreeMap<&str, &Part> = BTreeMap::new();
-    for part in parts {
+    for part in parts.iter().filter(|part| part.carried_as != part.name) {
         let place = part.origin.place(Span::point(1, 1));
         let reserved = match part.name.as_str() {
             "nodeup.sh" => Some("kops' own bootstrap script"),

@@ -65,10 +65,14 @@ impl Headers {
 
     /// The name of a part: `filename` of the disposition, else `name` of the type.
     pub fn filename(&self) -> Option<String> {
-        self.get("Content-Disposition")
-            .and_then(|value| parameter(value, "filename"))
-            .or_else(|| self.get("Content-Type").and_then(|value| parameter(value, "name")))
-            .map(|name| name.trim().to_owned())
+        let by_type = || self.get("Content-Type").and_then(|value| parameter(value, "name"));
+        self.disposition_name().or_else(|| by_type().map(|name| name.trim().to_owned()))
+    }
+
+    /// `filename` of the disposition: what is left of a name once the type is replaced.
+    pub fn disposition_name(&self) -> Option<String> {
+        let name = self.get("Content-Disposition").and_then(|value| parameter(value, "filename"));
+        name.map(|name| name.trim().to_owned())
     }
 
     /// How the body is encoded, in lower case.
