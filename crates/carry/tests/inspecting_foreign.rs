@@ -106,3 +106,12 @@ fn user_data_that_only_the_stack_knows_is_not_judged() {
     assert_eq!(codes(&inspection), ["template/unknown-value"]);
     assert_eq!(inspection.steps.len(), 1);
 }
+
+/// cloud-init's documentation of `write_files`, 24.3: `source` with a `uri`, before `content`.
+#[test]
+fn a_file_that_cloud_init_fetches_has_no_digest_before() {
+    let config = "#cloud-config\nwrite_files:\n- {path: /etc/x, source: {uri: https://example.com/x}}\n";
+    let file = inspect("x.yaml", config.as_bytes()).files.remove(0);
+    assert_eq!((file.size, file.sha256), (None, None));
+    assert_eq!(file.source.as_deref(), Some("https://example.com/x"));
+}

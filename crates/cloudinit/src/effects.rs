@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::merged;
-use crate::files::{File, Stopped, written};
+use crate::files::{File, Gap, Stopped, written};
 use crate::handled::{Handled, handled};
 use crate::jinja::revealed;
 use crate::kind::{Kind, cleaned_name};
@@ -180,7 +180,7 @@ impl Builder<'_> {
     }
 
     fn oversized(&mut self, files: &[File]) {
-        for file in files.iter().filter(|file| file.oversized) {
+        for file in files.iter().filter(|file| file.gap == Gap::Oversized) {
             let finding = Finding::error(
                 codes::TOO_LARGE,
                 "`content` unpacks to more than 16 MiB and is not read further",
@@ -319,7 +319,9 @@ impl Builder<'_> {
         for file in files.iter_mut().filter(|file| file.at.is_none_or(|(number, _)| templated(number))) {
             if let Ok(text) = std::str::from_utf8(&file.content) {
                 let revealed = revealed(text);
-                file.unknown |= revealed != text;
+                if revealed != text && file.gap == Gap::None {
+                    file.gap = Gap::Expressions;
+                }
                 file.content = revealed.into_bytes();
             }
             file.path = revealed(&file.path);

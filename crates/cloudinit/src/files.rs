@@ -31,14 +31,25 @@ pub struct File {
     pub content: Vec<u8>,
     /// Whether the content is appended to a file that this user-data does not write.
     pub appended: bool,
-    /// Whether only the node knows what stands where the content has expressions of a template.
-    pub unknown: bool,
-    /// Whether the content unpacks to more than is looked at.
-    pub oversized: bool,
+    /// What of the content is not known before boot.
+    pub gap: Gap,
     /// Whether it is written in the final stage, when users and mounts are there.
     pub deferred: bool,
     /// The number of the part and the place in it.
     pub at: Option<(usize, Span)>,
+}
+
+/// What of a file's content is not known before boot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gap {
+    /// Nothing: all of it is known.
+    None,
+    /// What stands where the content has expressions of a template.
+    Expressions,
+    /// All of it, as it unpacks to more than is looked at.
+    Oversized,
+    /// All of it, as cloud-init from 24.3 on fetches it from here; if it cannot, it takes what is known.
+    Fetched(String),
 }
 
 /// Why the module stops: neither this file nor any after it is written.
@@ -87,7 +98,12 @@ fn write(config: &Datum, item: &Datum, deferred: bool, files: &mut Vec<File>) ->
         Some(_) => return Err(stopped("`path` is not a string".to_owned(), "put the path in quotes")),
     };
     let content = content(item).map_err(|(message, hint)| stopped(message, hint))?;
-    let oversized = content.is_none();
+    let source = item.get("source").and_then(|source| source.get("uri")).and_then(Datum::text);
+    let gap = match (source, &content) {
+        (Some(uri), _) => Gap::Fetched(uri.to_owned()),
+        (None, None) => Gap::Oversized,
+        (None, Some(_)) => Gap::None,
+    };
     let content = content.unwrap_or_default();
     let (user, group) = match item.get("owner").map(|owner| &owner.value) {
         None => (Some("root"), Some("root")),
@@ -113,12 +129,14 @@ fn write(config: &Datum, item: &Datum, deferred: bool, files: &mut Vec<File>) ->
     // The owner is set after the mode, and the kernel takes these bits away then.
     let mode =
         if missing.is_none() && (user.is_some() || group.is_some()) { without_set_id(mode) } else { mode };
-    let (content, appended, unknown) = match before {
-        Some(file) if append => ([file.content, content].concat(), file.appended, file.unknown),
-        _ => (content, append, false),
+    let (content, appended, gap) = match before {
+        Some(file) if append => {
+            let gap = if gap == Gap::None { file.gap } else { gap };
+            ([file.content, content].concat(), file.appended, gap)
+        }
+        _ => (content, append, gap),
     };
-    let unknown = unknown || oversized;
-    files.push(File { path, mode, owner, content, appended, unknown, oversized, deferred, at: item.at });
+    files.push(File { path, mode, owner, content, appended, gap, deferred, at: item.at });
     match missing {
         Some(name) => Err(stopped(
             format!("the owner `{name}` does not exist when the file is written"),

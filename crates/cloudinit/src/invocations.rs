@@ -105,7 +105,9 @@ fn within(script: &str, base: usize, depth: usize, found: &mut Vec<Invocation>) 
             within(&text, base.saturating_add(at), depth, found);
         }
         if reads_input {
-            given.iter().for_each(|(at, text)| within(text, *at, depth, found));
+            for (at, text) in &given {
+                within(text, *at, depth, found);
+            }
         }
     }
 }

@@ -35,7 +35,7 @@ mod units;
 pub use data::Datum;
 pub use decode::{Decoded, decode};
 pub use effects::{Effects, Stage, Step, effects, effects_of};
-pub use files::File;
+pub use files::{File, Gap};
 pub use kind::{Kind, cleaned_name, settled, sniffed};
 pub use layers::{Layer, Peeled, Refused, peel};
 pub use lint::{lint, lint_parts, lint_unit};

@@ -37,7 +37,7 @@ fn text_about_systemd_is_no_command() {
         "case $1 in systemd) start ;; esac",
     ] {
         assert_eq!(linted(&format!("#!/bin/sh\n{line}\n")), [] as [&str; 0], "{line}");
-        let block: String = line.lines().map(|line| format!("  {line}\n")).collect();
+        let block = format!("  {}\n", line.replace('\n', "\n  "));
         assert_eq!(config(&format!("runcmd:\n- |\n{block}- [ls]\n")), [] as [&str; 0], "{line}");
     }
     for item in ["[echo, systemd, restart]", "[logger, 'systemd restart']", "[sh, -c, 'echo systemd start']"]

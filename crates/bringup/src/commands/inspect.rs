@@ -16,9 +16,19 @@ use crate::{Terminal, files};
 
 /// So many lines of one command are shown.
 const MOST_LINES: usize = 12;
+/// So many lines of one script are shown.
+const MOST_SCRIPT_LINES: usize = 200;
+/// Our own first stage says so; what it does is shown as files and as the plan.
+const FIRST_STAGE: &str = "# bringup: first stage ";
 
-/// Kinds of input that are settings for an agent of the image: their text is what there is to show.
-const SETTINGS: [&str; 2] = ["application/toml", "application/node.eks.aws"];
+/// Kinds of pieces whose text is what there is to show, and what it is.
+const SHOWN: [(&str, &str); 5] = [
+    ("application/toml", "settings"),
+    ("application/node.eks.aws", "settings"),
+    ("text/x-include-url", "fetched at every boot"),
+    ("text/x-include-once-url", "fetched once"),
+    ("text/part-handler", "Python that takes up parts"),
+];
 
 pub(crate) fn execute(arguments: &Inspect, terminal: &mut Terminal) -> Result<Verdict, Stop> {
     let bytes = files::input(&arguments.input)?;
@@ -103,10 +113,9 @@ fn one(name: &str, inspection: &Inspection, paint: Paint) -> String {
             );
         }
     }
-    if let [piece] = inspection.pieces.as_slice()
-        && SETTINGS.contains(&piece.kind.as_str())
-    {
-        heading(&mut text, "settings", paint);
+    for piece in &inspection.pieces {
+        let Some((_, title)) = SHOWN.iter().find(|(kind, _)| *kind == piece.kind) else { continue };
+        heading(&mut text, title, paint);
         for line in masked_lines(&piece.text) {
             let _ = writeln!(text, "  {}", shown(&line));
         }
@@ -133,6 +142,9 @@ fn one(name: &str, inspection: &Inspection, paint: Paint) -> String {
         heading(&mut text, "runs, in order", paint);
         for (index, step) in inspection.steps.iter().enumerate() {
             command(&mut text, index + 1, step.stage, &step.run, paint);
+            if let Some(script) = step.script.as_deref().filter(|script| !script.contains(FIRST_STAGE)) {
+                lines_of_script(&mut text, script, paint);
+            }
         }
     }
     if let Some(plan) = &inspection.plan {
@@ -212,6 +224,18 @@ fn command(text: &mut String, number: usize, stage: &str, run: &str, paint: Pain
     }
     if lines.len() > MOST_LINES {
         let more = format!("and {} more lines", grouped(lines.len() - MOST_LINES));
+        let _ = writeln!(text, "  {:>3}  {:<10}  {}", "", "", paint.faint(&more));
+    }
+}
+
+/// What is in the script that a command runs.
+fn lines_of_script(text: &mut String, script: &str, paint: Paint) {
+    let lines = masked_lines(script);
+    for line in lines.iter().take(MOST_SCRIPT_LINES) {
+        let _ = writeln!(text, "  {:>3}  {:<10}  {} {}", "", "", paint.faint("│"), shown(line));
+    }
+    if lines.len() > MOST_SCRIPT_LINES {
+        let more = format!("and {} more lines", grouped(lines.len() - MOST_SCRIPT_LINES));
         let _ = writeln!(text, "  {:>3}  {:<10}  {}", "", "", paint.faint(&more));
     }
 }

@@ -161,7 +161,15 @@ fn a_failure_is_told_in_the_form_that_was_asked_for() {
 #[test]
 fn a_base_url_is_a_url() {
     let folder = project(|text| text);
-    for wrong in ["not a url", "mirror.example/b", "ftp://mirror.example", "https://", "https://a b/", "http://x?y=z", "https://x/a#b"] {
+    for wrong in [
+        "not a url",
+        "mirror.example/b",
+        "ftp://mirror.example",
+        "https://",
+        "https://a b/",
+        "http://x?y=z",
+        "https://x/a#b",
+    ] {
         let output = run(folder.path(), &["build", "cluster.yaml", "--base-url", wrong]);
         assert_eq!(output.status.code(), Some(2), "{wrong}");
         assert!(error(&output).contains("https://mirror.example/bringup"), "{}", error(&output));
@@ -242,4 +250,26 @@ fn a_part_that_is_not_text_is_told() {
     assert_eq!(output.status.code(), Some(2), "{}", error(&output));
     assert!(error(&output).contains("error[part/not-utf8]"), "{}", error(&output));
     assert!(error(&output).contains("--> p.sh:1:1"), "{}", error(&output));
+}
+
+#[test]
+fn people_see_the_text_of_a_script_without_its_secrets() {
+    let folder = project(|text| text);
+    let script = "#!/bin/sh\necho hello\nexport API_TOKEN=hunter2\n";
+    for (name, text) in [
+        ("a", script.to_owned()),
+        ("b", bringup_carry::base64_text(script.as_bytes())),
+        ("c", "#include\nhttps://example.com/more\n".to_owned()),
+    ] {
+        std::fs::write(folder.path().join(name), text).expect("written");
+    }
+    for name in ["a", "b"] {
+        let said = out(&run(folder.path(), &["inspect", name]));
+        assert!(said.contains("│ echo hello\n"), "{said}");
+        assert!(said.contains("│ export API_TOKEN="), "{said}");
+        assert!(!said.contains("hunter2"), "{said}");
+    }
+    let output = run(folder.path(), &["inspect", "c"]);
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    assert!(out(&output).contains("  https://example.com/more\n"), "{}", out(&output));
 }

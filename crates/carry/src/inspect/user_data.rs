@@ -1,7 +1,7 @@
 //! User-data, as cloud-init would take it.
 
 use bringup_cloudformation::STACK_FILE;
-use bringup_cloudinit::{Kind, Part, Stage, decode, effects, lint};
+use bringup_cloudinit::{Gap, Kind, Part, Stage, decode, effects, lint};
 
 use super::{FileRecord, Inspection, Piece, StepRecord, UnitRecord, first_stage};
 use crate::first_stage::read_files;
@@ -74,7 +74,10 @@ fn stack_file(script: &str) -> Option<FileRecord> {
 
 fn file_record(file: &bringup_cloudinit::File) -> FileRecord {
     let mut record = FileRecord::new(&file.path, file.mode, &file.owner);
-    if file.appended || file.unknown {
+    if let Gap::Fetched(source) = &file.gap {
+        record.source = Some(source.clone());
+    }
+    if file.appended || file.gap != Gap::None {
         // What the file holds in the end depends on what the node has, or knows.
         record.content = Some(file.content.clone());
     } else {
