@@ -42,10 +42,31 @@ pub(super) fn install(
     // Without an expectation there is nothing to ask: whoever needs the program says so when it is not there.
     let (Some(software), Some(_)) = (software(name), version) else { return Ok(success) };
     // What an image says of itself is not about what was installed since.
-    let found = found_version(doing, software, *source == InstallSource::Image)?;
-    judge(software, found.as_deref(), version, source)?;
+    let found = found_version(doing, software, *source == InstallSource::Image).and_then(|found| {
+        judge(software, found.as_deref(), version, source).map(|()| found).map_err(Stopped::from)
+    });
+    let found = match found {
+        Err(Stopped::Failed(failure)) => return Err(taken_back(doing, source, failure)?.into()),
+        found => found?,
+    };
     success.kept.extend(found.map(|found| (KEPT.to_owned(), found)));
     Ok(success)
+}
+
+/// A program that cannot even tell its version, or tells another one, makes room for the old one.
+fn taken_back(doing: &Doing<'_>, source: &InstallSource, failure: Failure) -> Result<Failure, Stopped> {
+    let (InstallSource::Url { path, .. } | InstallSource::Extension { path, .. }) = source else {
+        return Ok(failure);
+    };
+    let path = Path::new(path);
+    if !kept::restore(doing.machine.files(), path)? {
+        return Ok(failure);
+    }
+    if matches!(source, InstallSource::Extension { .. }) {
+        merge_extensions(doing.deadline())?;
+    }
+    let aside = kept::set_aside(path);
+    Ok(Failure { why: format!("{}; {}", failure.why, aside.why), tail: failure.tail, ..aside })
 }
 
 /// Fetches a program, or an archive of several. The old version of a single program is kept until kubelet is healthy.
@@ -96,6 +117,10 @@ fn single(
     let files = doing.machine.files();
     let wanted =
         Fetched { urls, sha256, path, mode, owner: "root:root", unpack: Unpack::No, is_software: true };
+    if digest_of(files, &kept::failed(Path::new(path))).as_deref() == Some(sha256) {
+        // It has failed already, and nobody has put it back.
+        return Err(kept::set_aside(Path::new(path)).into());
+    }
     if digest_of(files, Path::new(path)).as_deref() != Some(sha256) {
         // It is on the disk before the old version leaves its place.
         Download::new(doing).obtain(urls, sha256)?;

@@ -32,8 +32,13 @@ pub(crate) fn remove(machine: &Machine, made: &BTreeSet<Made>) -> Result<Success
                     let job = systemd.stop(unit)?;
                     systemd.job_end(&job, Instant::now() + LONGEST_STOP)?;
                 }
+                match systemd.disable(&[unit]) {
+                    // An agent that was cut off has removed it already.
+                    Err(fault) if fault.is("NoSuchUnit") || fault.is("FileNotFound") => {}
+                    disabled => disabled?,
+                }
             }
-            systemd.disable(&units)
+            Ok(())
         });
         stopped.map_err(|fault| of_bus(&fault))?;
     }
