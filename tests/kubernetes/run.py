@@ -40,6 +40,8 @@ FACTS = {"generic": {"hostname": "node1"}, "aws": INSTANCE, "eks": INSTANCE}
 # Pods of a m5.large: 3 interfaces with 10 addresses, one of each is its own; two pods use the host's. Prefixes of 16
 # addresses make 434 of it, above the 110 that is advised for up to 30 processors.
 PODS = {"generic": 37, "aws": 3 * (10 - 1) + 2, "eks": 110}
+# The address of every machine of the lab.
+ADDRESS = "10.77.0.10"
 # What a controller of the cloud takes away, which no lab has.
 UNINITIALIZED = {"key": "node.cloudprovider.kubernetes.io/uninitialized", "value": "true", "effect": "NoSchedule"}
 # kubelet's words for what it was told and does not know or will not know for long.
@@ -149,6 +151,11 @@ def pods(held):
     same(held.node["status"]["allocatable"]["pods"], str(held.pods))
 
 
+def address(held):
+    addresses = {address["type"]: address["address"] for address in held.node["status"]["addresses"]}
+    same(addresses, {"InternalIP": ADDRESS, "Hostname": held.name})
+
+
 def ready(held):
     conditions = {condition["type"]: condition for condition in held.node["status"]["conditions"]}
     same(conditions["Ready"]["status"], "True")
@@ -179,7 +186,7 @@ def same(seen, wanted):
     assert seen == wanted, f"is     {json.dumps(seen, sort_keys=True)}\nwanted {json.dumps(wanted, sort_keys=True)}"
 
 
-CHECKS = [came_up, nothing_stands_in, order, registered, name, provider_id, labels, taints, pods, ready, versions, log]
+CHECKS = [came_up, nothing_stands_in, order, registered, name, provider_id, labels, taints, pods, address, ready, versions, log]
 
 
 class Report:

@@ -179,9 +179,7 @@ impl Project {
 
     /// Takes the agent of a group for part of the image, whatever the document says.
     pub(crate) fn have_agent_in_image(&mut self, key: GroupKey) {
-        let document = self.documents.get_mut(key.document);
-        let group = document.and_then(|document| document.cluster.spec.node_groups.get_mut(key.group));
-        if let Some(group) = group {
+        if let Some(group) = self.group_mut(key) {
             group.agent = bringup_spec::Agent::default();
         }
     }
@@ -189,6 +187,11 @@ impl Project {
     /// The cluster of a group, to be changed for a trial.
     pub(crate) fn spec_mut(&mut self, key: GroupKey) -> Option<&mut bringup_spec::ClusterSpec> {
         self.documents.get_mut(key.document).map(|document| &mut document.cluster.spec)
+    }
+
+    /// A group, to be changed for a trial.
+    pub(crate) fn group_mut(&mut self, key: GroupKey) -> Option<&mut NodeGroup> {
+        self.spec_mut(key)?.node_groups.get_mut(key.group)
     }
 
     /// Compiles one group and renders what is wanted of it.

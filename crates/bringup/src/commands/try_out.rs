@@ -14,6 +14,7 @@ use bringup_lab::{
 };
 use bringup_plan::Plan;
 use bringup_spec::{AgentSource, Carrier, Certificate, JoinMethod, OsFamily, Platform, SecretSource};
+use serde_json::json;
 
 use crate::arguments::{Form, TryOut};
 use crate::outcome::{Stop, Verdict};
@@ -114,12 +115,14 @@ fn subject(arguments: &TryOut, wishes: &mut Wishes, terminal: &mut Terminal) -> 
         urls.into_iter().any(|url| served.iter().any(|(given, _)| given == url.as_str()))
     });
     if fetched.is_some() && !reachable {
-        terminal.say("the agent is taken to be in the image: `--serve URL=FILE` lets it be fetched");
+        terminal.say("the agent is taken to be in the image: `--serve URL=FILE` lets it be fetched\n");
         project.have_agent_in_image(key);
     }
     if let Some(programs) = &arguments.kubernetes {
         wishes.kubernetes = Some(Arc::new(cluster(programs, &mut project, key)?));
-        terminal.say("the cluster is the lab's own: so are the authority and what the node joins with");
+        terminal.say(
+            "the cluster is the lab's own: so are the authority and what the node joins with; kubelet makes no control groups\n",
+        );
     }
     let (_, group) = project.group(key).ok_or_else(|| Stop::input("there is no such node group"))?;
     let kind = match carriers_of(group).as_slice() {
@@ -198,6 +201,11 @@ fn cluster(programs: &Path, project: &mut Project, key: GroupKey) -> Result<Kube
     let cluster = Kubernetes::prepare(programs, endpoint).map_err(|fault| of_lab(&fault))?;
     if let Some(api) = &mut spec.api {
         api.certificate_authority = Certificate::parse(cluster.authority()).ok();
+    }
+    // A container has no control groups to hand on.
+    let kubelet = &mut project.group_mut(key).ok_or_else(missing)?.kubelet.config;
+    for (field, value) in [("cgroupsPerQOS", json!(false)), ("enforceNodeAllocatable", json!([]))] {
+        kubelet.entry(field.to_owned()).or_insert(value);
     }
     Ok(cluster)
 }
