@@ -55,7 +55,7 @@ pub(crate) enum Command {
     /// Print the JSON Schema of a document or of an output
     Schema(Schema),
     /// Boot it for real in a container and say whether the node comes up, and in which order
-    Try(TryOut),
+    Try(Box<TryOut>),
     /// Lay out plans and agents for upload and print their addresses and digests
     Publish(Publish),
     /// Print a completion script for a shell

@@ -93,6 +93,6 @@ fn make(root: &Path, more: &[&str], say: Say<'_>) -> Result<(), LabFault> {
         }
         making.join()
     });
-    ended.unwrap_or_else(|_| Err(LabFault::Interrupted))?;
+    ended.unwrap_or(Err(LabFault::Interrupted))?;
     std::fs::rename(&partial, root).map_err(LabFault::file("rename", &partial))
 }

@@ -28,7 +28,7 @@ pub(crate) fn by_agent(events: &[&Event], plan: &Plan, quiet: Duration) -> Optio
     let arrivals = own.iter().filter(|event| event.event == "arrived").count();
     match (healthy, kubelet) {
         (Some(_), _) if quiet >= QUIET => Some(Verdict::CameUp),
-        (Some(at), _) => own.get(at..)?.iter().any(|event| is_end(&event)).then_some(Verdict::CameUp),
+        (Some(at), _) => own.get(at..)?.iter().any(is_end).then_some(Verdict::CameUp),
         // The first arrival is at the gate, the second at the end.
         (None, None) if arrivals >= 2 => Some(Verdict::CameUp),
         (None, _) => own.iter().any(|event| event.event == "gave-up").then_some(Verdict::Failed),

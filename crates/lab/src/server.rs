@@ -226,11 +226,8 @@ fn read(reader: &mut BufReader<impl Read>) -> Option<Request> {
         path: words.next()?.to_owned(),
         headers: BTreeMap::new(),
     };
-    loop {
-        match self::line(reader)?.trim_end().split_once(':') {
-            Some((name, value)) => request.headers.insert(name.to_lowercase(), value.trim().to_owned()),
-            None => break,
-        };
+    while let Some((name, value)) = self::line(reader)?.trim_end().split_once(':') {
+        request.headers.insert(name.to_lowercase(), value.trim().to_owned());
     }
     let length: u64 = request.header("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
     std::io::copy(&mut reader.take(length.min(LONGEST)), &mut std::io::sink()).ok()?;

@@ -273,18 +273,15 @@ impl Trial {
     fn settled(&self, probe: Option<&Probe>, quiet: Duration) -> Option<Verdict> {
         let boot = self.boots.to_string();
         let own: Vec<&Event> = self.events.iter().filter(|event| event.boot == boot).collect();
-        let verdict = match &self.subject.plan {
-            Some(plan) => {
-                let ended = ended::by_agent(&own, plan, quiet);
-                // Where there is a cluster, the agent gets to the end of its plan.
-                let last = own.iter().rev().find(|event| event.actor == "agent");
-                let arrived = last.is_some_and(|last| matches!(last.event.as_str(), "arrived" | "gave-up"));
-                ended.filter(|_| self.wishes.kubernetes.is_none() || arrived)
-            }
-            None => {
-                let cloud_init = self.subject.way != Way::Ignition;
-                ended::by_units(&own, cloud_init, probe.and_then(Probe::healthy))
-            }
+        let verdict = if let Some(plan) = &self.subject.plan {
+            let ended = ended::by_agent(&own, plan, quiet);
+            // Where there is a cluster, the agent gets to the end of its plan.
+            let last = own.iter().rev().find(|event| event.actor == "agent");
+            let arrived = last.is_some_and(|last| matches!(last.event.as_str(), "arrived" | "gave-up"));
+            ended.filter(|_| self.wishes.kubernetes.is_none() || arrived)
+        } else {
+            let cloud_init = self.subject.way != Way::Ignition;
+            ended::by_units(&own, cloud_init, probe.and_then(Probe::healthy))
         };
         if self.wishes.until.is_empty() || verdict == Some(Verdict::Failed) {
             // Somebody who wants a shell can mend what is waited for.

@@ -72,13 +72,12 @@ impl Watch {
             "--no-pager",
             "--quiet",
         ]);
-        match &self.cursor {
-            Some(cursor) => command.arg(format!("--after-cursor={cursor}")),
-            None => {
-                let since = self.since.duration_since(UNIX_EPOCH).unwrap_or_default();
-                command.arg(format!("--since=@{}.{:06}", since.as_secs(), since.subsec_micros()))
-            }
-        };
+        let since = self.since.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let from = self.cursor.as_ref().map_or_else(
+            || format!("--since=@{}.{:06}", since.as_secs(), since.subsec_micros()),
+            |cursor| format!("--after-cursor={cursor}"),
+        );
+        command.arg(from);
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -74,9 +74,7 @@ fn matters(unit: &str) -> bool {
         "cloud-final.service",
         "multi-user.target",
     ];
-    NAMES.iter().any(|name| unit.starts_with(name))
-        && !unit.ends_with(".socket")
-        && !unit.starts_with("bringup-step-")
+    NAMES.iter().any(|name| unit.starts_with(name)) && !unit.ends_with(".socket")
 }
 
 /// The boots of a list of events.
@@ -119,6 +117,8 @@ fn boot(name: &str, events: &[&Event]) -> Boot {
             }
             "agent" => step(&mut boot.steps, event, to),
             "lab" => {}
+            // What the agent runs on behalf of its steps shows in them.
+            name if name.starts_with("bringup-step-") => {}
             name if matters(name) || failed(name) => unit(&mut boot.units, event, to),
             _ => {}
         }

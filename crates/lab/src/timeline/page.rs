@@ -34,7 +34,9 @@ pub fn page(outcome: &Outcome) -> String {
             names => format!("; stand-ins for {}", escaped(&names.join(", "))),
         }
     );
-    let boots = outcome.metadata_requests.len().to_string();
+    let boots = outcome.metadata_requests.len();
+    let boots_word = if boots == 1 { "boot" } else { "boots" };
+    let boots = boots.to_string();
     let order = if outcome.agrees { "as planned" } else { "not as planned" };
     let kubelet = if outcome.kubelet == KubeletKind::Real { "real" } else { "a stand-in" };
     let asked: Vec<String> =
@@ -42,7 +44,7 @@ pub fn page(outcome: &Outcome) -> String {
     for (value, what) in [
         (order, "order"),
         (kubelet, "kubelet"),
-        (boots.as_str(), "boots"),
+        (boots.as_str(), boots_word),
         (asked.join(", ").as_str(), "metadata requests until the gate"),
     ] {
         let _ = writeln!(text, "<div class=\"tile\"><b>{}</b><span>{what}</span></div>", escaped(value));

@@ -29,7 +29,7 @@ text{fill:var(--ink);font:12px system-ui,-apple-system,'Segoe UI','DejaVu Sans',
 /// The drawing.
 pub fn svg(events: &[Event]) -> String {
     let boots = boots(events);
-    let mut body = String::new();
+    let mut body = legend();
     let mut y = 8;
     for boot in &boots {
         y = draw(&mut body, boot, y) + GAP;
@@ -39,6 +39,27 @@ pub fn svg(events: &[Event]) -> String {
          <title>What happened, boot by boot</title>\n<style>{STYLE}</style>\n\
          <rect class=\"sheet\" width=\"{WIDTH}\" height=\"{y}\"/>\n{body}</svg>\n"
     )
+}
+
+/// What the colours mean.
+fn legend() -> String {
+    let mut text = String::new();
+    let mut x = WIDTH - 16;
+    for (class, name, width) in [
+        ("bad", "failed", 62),
+        ("waiting", "waits", 58),
+        ("kubelet", "kubelet", 68),
+        ("unit", "unit", 50),
+        ("step", "step", 52),
+    ] {
+        x -= width;
+        let _ = writeln!(
+            text,
+            "<rect class=\"{class}\" x=\"{x}\" y=\"22\" width=\"12\" height=\"12\" rx=\"2.5\"/><text class=\"number\" x=\"{}\" y=\"32\">{name}</text>",
+            x + 17
+        );
+    }
+    text
 }
 
 /// Draws a boot below `y` and gives where it ends.
@@ -112,7 +133,7 @@ impl Axis {
 fn panel(body: &mut String, lanes: &[Lane], boot: &Boot, axis: Axis, y: u64) -> u64 {
     let top = y + AXIS;
     let bottom = top + ROW * u64::try_from(lanes.len()).unwrap_or_default();
-    for (row, _) in (0_u64..).zip(lanes).filter(|(row, _)| row % 2 == 0) {
+    for (row, _) in (0_u64..).zip(lanes).filter(|(row, _)| row.is_multiple_of(2)) {
         let _ = writeln!(
             body,
             "<rect class=\"lane\" x=\"8\" y=\"{}\" width=\"{}\" height=\"{ROW}\" rx=\"3\"/>",
@@ -171,8 +192,8 @@ fn draw_lane(body: &mut String, lane: &Lane, axis: Axis, y: u64) {
             escaped(&format!("{}, {}{why}", lane.name, time(bar.to - bar.from)))
         );
     }
-    let took = lane.bars.last().map(|last| last.to).zip(lane.bars.first().map(|first| first.from));
-    if let Some(took) = took.map(|(to, from)| to - from).filter(|took| *took > 0) {
+    let took: u64 = lane.bars.iter().map(|bar| bar.to - bar.from).sum();
+    if took > 0 {
         let _ = writeln!(
             body,
             "<text class=\"number\" x=\"{}\" y=\"{}\">{}</text>",
@@ -197,8 +218,9 @@ fn shortened(name: &str) -> String {
 
 fn time(ms: u64) -> String {
     match ms {
-        0..1_000 => format!("{ms} ms"),
-        1_000..60_000 if ms % 1_000 == 0 => format!("{} s", ms / 1_000),
+        0 => "0".to_owned(),
+        1..1_000 => format!("{ms} ms"),
+        1_000..60_000 if ms.is_multiple_of(1_000) => format!("{} s", ms / 1_000),
         1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
         _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
     }
