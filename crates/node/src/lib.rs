@@ -28,6 +28,7 @@ mod machine;
 mod metadata;
 mod network;
 mod originals;
+mod output;
 mod packages;
 mod patience;
 mod places;

@@ -14,14 +14,10 @@ use bringup_systemd::{Activity, BusFault, Systemd, Transient, UnitState};
 
 use crate::actions::Stopped;
 use crate::machine::Machine;
-use crate::places;
+use crate::output;
 
-/// How much of a program's output is kept.
-const KEPT: usize = 64 * 1024;
 /// Units that are gone at the next boot.
 const RUNTIME_UNITS: &str = "/run/systemd/system";
-/// How much of it is shown.
-const SHOWN: usize = 2 * 1024;
 
 /// A program that is run on behalf of a step.
 #[derive(Debug)]
@@ -49,7 +45,7 @@ pub(crate) fn run(machine: &Machine, program: Program<'_>) -> Result<(), Stopped
         // How it went does not matter: what it did is done again, or found done.
         let _ = end(&mut systemd, &unit, machine, program.step, program.deadline, false);
     }
-    let output = output(machine, program.step)?;
+    let output = output::fresh(machine, program.step)?;
     clear(&mut systemd, &unit)?;
     let left = program.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
     let transient = Transient {
@@ -62,7 +58,7 @@ pub(crate) fn run(machine: &Machine, program: Program<'_>) -> Result<(), Stopped
     };
     match systemd.start_transient(&unit, &transient) {
         Err(fault) if fault.is("PropertyReadOnly") => {
-            start_by_file(&mut systemd, machine, &unit, &transient)?
+            start_by_file(&mut systemd, machine, &unit, &transient)?;
         }
         started => started.map(|_| ())?,
     }
@@ -144,12 +140,12 @@ fn end(
     // The manager itself ends what takes too long; this is for managers that cannot.
     let latest = deadline + Duration::from_secs(10);
     let state = loop {
-        cap(machine, step);
+        output::thin(machine, step);
         match systemd.state(unit)? {
             Some(state) if !is_under_way(&state) => break state,
             Some(_) if Instant::now() >= latest => {
                 systemd.stop(unit)?;
-                return Err(Stopped::TimedOut { tail: tail(machine, step) });
+                return Err(Stopped::TimedOut { tail: output::tail(machine, step) });
             }
             Some(_) => {
                 // News of any unit wakes us; without news, the output is looked after.
@@ -165,8 +161,8 @@ fn end(
             }
         }
     };
-    cap(machine, step);
-    let result = judge(&state, || tail(machine, step));
+    output::settle(machine, step);
+    let result = judge(&state, || output::tail(machine, step));
     if result.is_err() || !kept {
         clear(systemd, unit)?;
     }
@@ -217,52 +213,6 @@ fn unit_name(step: &str) -> String {
     }
     name.push_str(".service");
     name
-}
-
-fn output_path(step: &str) -> String {
-    let plain: String =
-        step.chars().map(|letter| if letter == '/' || letter.is_control() { '_' } else { letter }).collect();
-    format!("{}/{plain}", places::OUTPUT)
-}
-
-/// An empty file for a program's output.
-fn output(machine: &Machine, step: &str) -> Result<String, Stopped> {
-    let path = output_path(step);
-    machine.files().replace(Path::new(&path), Wanted { content: b"", mode: 0o600, owner: Owner::ROOT })?;
-    Ok(path)
-}
-
-/// Keeps the file of a program that writes much from growing: its first half is dropped.
-fn cap(machine: &Machine, step: &str) {
-    let path = output_path(step);
-    let path = Path::new(&path);
-    let files = machine.files();
-    let large = files.disk().look(path).ok().flatten().is_some_and(|entry| entry.size > 2 * KEPT as u64);
-    if large && let Ok(Some(bytes)) = files.read(path) {
-        let kept = bytes.get(bytes.len().saturating_sub(KEPT)..).unwrap_or_default().to_vec();
-        // In place, as the program has the file open; what it adds meanwhile may be lost, nothing else.
-        if files.cut(path, 0).is_ok() {
-            let _ = files.append(path, &kept, 0o600);
-        }
-    }
-}
-
-/// All that a program has written, as far as it is kept.
-pub(crate) fn written(machine: &Machine, step: &str) -> String {
-    let bytes = machine.files().read(Path::new(&output_path(step))).ok().flatten().unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// The last lines of a program's output.
-pub(crate) fn tail(machine: &Machine, step: &str) -> String {
-    let bytes = machine.files().read(Path::new(&output_path(step))).ok().flatten().unwrap_or_default();
-    let start = bytes.len().saturating_sub(SHOWN);
-    let text = String::from_utf8_lossy(bytes.get(start..).unwrap_or_default()).into_owned();
-    match (start, text.split_once('\n')) {
-        // A line that was cut in two says the wrong thing.
-        (1.., Some((_, whole))) => whole.to_owned(),
-        _ => text,
-    }
 }
 
 #[cfg(test)]

@@ -73,11 +73,24 @@ impl Connection {
         member: &str,
         body: Vec<Value>,
     ) -> Result<Vec<Value>, BusFault> {
+        self.call_within(destination, path, interface, member, body, ANSWER)
+    }
+
+    /// Calls a method that may take so long to answer.
+    pub fn call_within(
+        &mut self,
+        destination: &str,
+        path: &str,
+        interface: &str,
+        member: &str,
+        body: Vec<Value>,
+        patience: Duration,
+    ) -> Result<Vec<Value>, BusFault> {
         let mut message = Message::call(self.bus.then_some(destination), path, interface, member, body);
         self.serial = self.serial.checked_add(1).unwrap_or(1);
         message.serial = self.serial;
         self.send(&message.to_bytes())?;
-        let deadline = Instant::now() + ANSWER;
+        let deadline = Instant::now() + patience;
         while let Some(answer) = self.next(deadline)? {
             if answer.answers != Some(message.serial) {
                 if answer.kind == Kind::Signal {
@@ -94,7 +107,7 @@ impl Connection {
             }
             return Ok(answer.body);
         }
-        Err(BusFault::Late { member: member.to_owned(), seconds: ANSWER.as_secs() })
+        Err(BusFault::Late { member: member.to_owned(), seconds: patience.as_secs() })
     }
 
     /// The next signal, or nothing if none comes before the deadline.

@@ -1,7 +1,7 @@
 //! The manager's own methods, as far as this program needs them.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::wire::{Value, hex};
 use crate::{Activity, BusFault, Connection, Transient, UnitState};
@@ -16,6 +16,9 @@ const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 /// Sockets, in the order in which they are tried: the manager's own needs no bus to be up, as `systemctl` knows, too.
 const OWN_SOCKET: &str = "/run/systemd/private";
 const BUS_SOCKET: &str = "/run/dbus/system_bus_socket";
+
+/// How long a reload may take: generators run anew, and have a minute and a half. As long as `systemctl` waits.
+const RELOAD: Duration = Duration::from_mins(3);
 
 /// How a job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,7 +200,7 @@ impl Systemd {
 
     /// Reads all unit files anew.
     pub fn reload(&mut self) -> Result<(), BusFault> {
-        self.manager("Reload", Vec::new()).map(|_| ())
+        self.connection.call_within(NAME, PATH, MANAGER, "Reload", Vec::new(), RELOAD).map(|_| ())
     }
 
     /// Makes units start at boot.

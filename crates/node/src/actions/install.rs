@@ -14,7 +14,7 @@ use crate::download::{Download, digest_of};
 use crate::packages::Tool;
 use crate::program::{self, Program};
 use crate::software::{Software, fits, software, version_in};
-use crate::{kept, originals};
+use crate::{kept, originals, output};
 
 /// The name under which the journal keeps the version that was found.
 const KEPT: &str = "version";
@@ -217,7 +217,7 @@ fn ask(doing: &Doing<'_>, path: &str, arguments: &[&str]) -> Result<String, Stop
         kept_for: None,
     };
     program::run(doing.machine, program)?;
-    Ok(program::written(doing.machine, &doing.step.name))
+    Ok(output::written(doing.machine, &doing.step.name))
 }
 
 fn missing(software: &Software) -> Failure {

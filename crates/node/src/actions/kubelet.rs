@@ -6,9 +6,9 @@ use bringup_progress::{Failure, FailureKind, Success};
 use bringup_systemd::{Activity, Systemd, UnitState};
 
 use super::{Doing, Stopped, units};
-use crate::kept;
 use crate::program::{self, Program};
 use crate::web;
+use crate::{kept, output};
 
 const KUBELET: &str = "kubelet.service";
 /// How long it must stay healthy.
@@ -154,7 +154,7 @@ fn log(doing: &Doing<'_>) -> String {
     };
     // A log that cannot be had must not hide why it was asked for.
     match program::run(doing.machine, program) {
-        Ok(()) => program::tail(doing.machine, &doing.step.name),
+        Ok(()) => output::tail(doing.machine, &doing.step.name),
         Err(_) => String::new(),
     }
 }

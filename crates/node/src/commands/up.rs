@@ -8,7 +8,7 @@ use bringup_progress::Range;
 
 use crate::arguments::Up;
 use crate::ended::Ended;
-use crate::lock::{Lock, LockFault};
+use crate::lock::Lock;
 use crate::machine::Machine;
 use crate::teller::Teller;
 use crate::{gate, places, plan_file, up};
@@ -30,10 +30,9 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
         .map_err(|fault| wrong(format!("cannot open `{}`: {fault}", options.place.root.display())))?;
     let given = options.facts.as_deref().map(facts).transpose().map_err(wrong)?;
     let plan = plan(&machine, options.plan.as_deref()).map_err(wrong)?;
-    let lock = Lock::take(&machine).map_err(|fault| match fault {
-        LockFault::Taken => (Ended::NotYet, fault.to_string()),
-        _ => (Ended::NotYet, fault.to_string()),
-    })?;
+    // Giving up is the plan's end; whatever else stops a run may be gone at the next start.
+    let not_yet = |fault: String| (Ended::NotYet, fault);
+    let lock = Lock::take(&machine).map_err(|fault| not_yet(fault.to_string()))?;
     let asked = up::Asked {
         range: Range { from: options.from, until: options.until },
         again: options.again,
@@ -41,8 +40,6 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
         ignored: options.ignore_preflight.iter().cloned().collect(),
     };
     let identity = identity(&machine, asked.given.as_ref());
-    // Giving up is the plan's end; whatever else stops a run may be gone at the next start.
-    let not_yet = |fault: String| (Ended::NotYet, fault);
     let followed =
         up::follow(&machine, &plan, &asked, &identity).map_err(|fault| not_yet(fault.to_string()))?;
     // What is queued may start at once, and wants the lock.
