@@ -26,20 +26,32 @@ def ignition(lab):
     machine = lab.machine("ignition")
     made = generic(carriers=["ignition"])
     made["spec"]["nodeGroups"][0]["os"] = "flatcar"
-    trial = machine.boot(made, "--reboot").came_up()
+    trial = machine.boot(made).came_up()
+    tree = machine.tree()
+    machine.boot(made).came_up()
+    machine.like(tree)
     assert machine.runs() == 1 and len(machine.calls()) == 2
     assert "flatcar" in trial.outcome["os"], trial.outcome["os"]
     assert not trial.of("cloud-init.service")
 
 
 def fetched(lab):
-    """The agent comes over https, by its digest."""
+    """The agent and an asset come over https, by their digests; the asset's server fails once."""
     machine = lab.machine("fetched agent")
     agent = bench.BRINGUP.with_name("bringup-node")
     url = "https://downloads.lab.example/bringup-node-x86_64"
     digest = hashlib.sha256(agent.read_bytes()).hexdigest()
     source = {"from": "fetch", "downloads": {"x86_64": {"urls": [url], "sha256": digest}}}
-    machine.boot(document(agent=source), "--serve", f"{url}={agent}").came_up()
+    asset = machine.give("an asset\n", "asset")
+    place = "https://downloads.lab.example:8443/asset"
+    assets = [{"name": "asset", "path": "/opt/lab/asset", "urls": [place], "sha256": hashlib.sha256(b"an asset\n").hexdigest()}]
+    made = document(agent=source, assets=assets)
+    fetch = next(step["name"] for step in lab.plan(made)["steps"] if step["action"]["do"] == "fetch")
+    trial = machine.boot(
+        made, "--serve", f"{url}={agent}", "--serve", f"{place}={asset}", "--fail", f"{fetch}=1"
+    ).came_up()
+    assert trial.of(fetch, "finished"), trial.story()
+    assert machine.text("/opt/lab/asset") == "an asset\n"
     assert hashlib.sha256(machine.path("/opt/bringup/bin/bringup-node").read_bytes()).hexdigest() == digest
 
 
@@ -63,6 +75,6 @@ def cases():
     yield "multipart, twice", multipart
     yield "a machine of one's own, from a seed, twice", own_machine
     yield "Ignition, twice", ignition
-    yield "an agent that is fetched over https", fetched
+    yield "an agent and an asset that are fetched over https", fetched
     yield "somebody else's user-data", foreign
     yield "somebody else's user-data with a unit that fails", foreign_that_fails

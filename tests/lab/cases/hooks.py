@@ -38,6 +38,14 @@ def paused(lab):
     machine.like(lab.reference(document()))
 
 
+def hindered(lab):
+    """The lab itself makes a step fail, and lets a person in."""
+    machine = lab.machine("hindered")
+    trial = machine.boot(document(), "--fail", "prepare=2", "--slow", "prepare=1").came_up()
+    assert machine.runs() == 1 and len(trial.of("prepare", "failed")) == 2, trial.story()
+    machine.like(lab.reference(document()))
+
+
 def gives_up(lab):
     machine = lab.machine("hook that gives up")
     steps = [document()["spec"]["nodeGroups"][0]["steps"][0] | {"onFailure": "give-up", "attempts": 2}]
@@ -68,5 +76,6 @@ def cases():
     yield "a hook that fails twice is tried again", failing
     yield "a hook that hangs is ended with all that it started", hanging
     yield "a paused hook goes on by itself", paused
+    yield "a hook that the lab makes fail and slow", hindered
     yield "a hook that gives up ends it, and says why", gives_up
     yield "a paused agent holds up nobody", holds_up_nobody

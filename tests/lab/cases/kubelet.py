@@ -44,7 +44,8 @@ def nodeadm(lab):
         "/usr/bin/nodeadm": (program, 0o755),
         "/usr/lib/systemd/system/nodeadm-config.service": (early, 0o644),
         "/usr/lib/systemd/system/nodeadm-run.service": (late, 0o644),
-        "/usr/lib/systemd/system/multi-user.target.d/nodeadm.conf": (pull, 0o644),
+        # Debian's last stage of cloud-init follows multi-user.target, so that this one cannot want what follows it.
+        "/usr/lib/systemd/system/cloud-init.target.d/nodeadm.conf": (pull, 0o644),
     }
     options = []
     for number, (path, (text, mode)) in enumerate(files.items()):
@@ -53,6 +54,8 @@ def nodeadm(lab):
     assert len(machine.calls()) == 2, machine.calls()
     for boot in (1, 2):
         assert len(trial.of("kubelet.service", "started", boot)) == 1, trial.story()
+    # The early one has run before anything of ours was there, in the first boot.
+    assert machine.text("/lab/nodeadm-calls") == "init --skip run\n", machine.text("/lab/nodeadm-calls")
 
 
 def killed(step):

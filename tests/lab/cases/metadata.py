@@ -15,6 +15,7 @@ def slow(lab):
     machine = lab.machine("metadata slow")
     trial = machine.boot(document(), "--metadata-fault", "slow=1").came_up()
     assert trial.requests() == 4
+    assert trial.of("identify", "finished")[0]["at_ms"] - trial.of("identify", "started")[0]["at_ms"] >= 4000
     machine.like(lab.reference(document()))
 
 

@@ -61,6 +61,23 @@ def interrupted(number):
     return case
 
 
+def shell(lab):
+    """A person gets into the machine while the agent waits, mends it, and leaves."""
+    machine = lab.machine("shell")
+    disk = machine.folder / "disk"
+    command = [bench.BRINGUP, "try", machine.give(document(), "input"), "--machine", disk, "--shell"]
+    command += ["--file", f"/lab/behaviour={machine.give('exit 1', 'behaviour')}"]
+    process = lab.start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        said, _ = process.communicate(b"/opt/bringup/bin/bringup-node status\ntouch /lab/somebody-was-here\n", timeout=90)
+    finally:
+        process.kill()
+        process.wait()
+        lab.ended(process)
+    assert process.returncode == 3 and b"paused" in said, said
+    assert machine.path("/lab/somebody-was-here").exists(), said
+
+
 def control_groups(process):
     for top in (pathlib.Path("/sys/fs/cgroup/unified"), pathlib.Path("/sys/fs/cgroup")):
         yield from top.glob(f"bringup-lab-{process}-*")
@@ -85,5 +102,6 @@ def wait_for(holds):
 
 def cases():
     yield "the power goes at every step", at_every_step
+    yield "a shell in a machine that waits", shell
     yield "a lab that is interrupted leaves nothing", interrupted(signal.SIGTERM)
     yield "a lab that is killed leaves nothing that runs, and the next one sweeps", interrupted(signal.SIGKILL)
