@@ -15,7 +15,7 @@ use crate::folder::Folder;
 use crate::hindrance::{self, Grip};
 use crate::image::{HOST, Layer};
 use crate::intervention::{self, Done, Intervening, Intervention, Wanted};
-use crate::kubernetes::{ControlPlane, boot_id, is_ready};
+use crate::kubernetes::{ControlPlane, boot_id};
 use crate::metadata::Metadata;
 use crate::network::{METADATA, Network};
 use crate::outcome::{KubeletKind, Outcome, Requests, Verdict};
@@ -301,10 +301,9 @@ impl Trial {
         verdict: Verdict,
         deadline: Instant,
     ) -> Result<Verdict, LabFault> {
-        let before = self.node.as_ref().and_then(boot_id);
         let deadline = if verdict == Verdict::CameUp { deadline } else { Instant::now() };
-        self.node = plane.node(before, deadline)?;
-        let ready = self.node.as_ref().is_some_and(is_ready);
+        let (node, ready) = plane.node(self.node.as_ref().and_then(boot_id), deadline)?;
+        self.node = node;
         Ok(if verdict == Verdict::CameUp && !ready { Verdict::NotYet } else { verdict })
     }
 

@@ -195,19 +195,20 @@ impl<'a> ControlPlane<'a> {
         Ok(())
     }
 
-    /// The machine's node once it is ready in a boot that is not `before`, or as it is when the time is over.
+    /// The machine's node once it is ready in a boot that is not `before`, or as it is when the time is over, and which of
+    /// both.
     pub(crate) fn node(
         &mut self,
         before: Option<&str>,
         deadline: Instant,
-    ) -> Result<Option<Value>, LabFault> {
+    ) -> Result<(Option<Value>, bool), LabFault> {
         loop {
             let text = self.ask(&["get", "nodes", "--output=json"], None)?;
             let list: Value = serde_json::from_str(&text).unwrap_or_default();
             let node = list.pointer("/items/0").cloned();
             let settled = node.as_ref().is_some_and(|node| boot_id(node) != before && is_settled(node));
             if settled || Instant::now() >= deadline {
-                return Ok(node);
+                return Ok((node, settled));
             }
             self.alive()?;
             std::thread::sleep(LOOK);
@@ -231,7 +232,7 @@ pub(crate) fn boot_id(node: &Value) -> Option<&str> {
 }
 
 /// Whether a node says that it is ready.
-pub(crate) fn is_ready(node: &Value) -> bool {
+fn is_ready(node: &Value) -> bool {
     let conditions = node.pointer("/status/conditions").and_then(Value::as_array);
     conditions.into_iter().flatten().any(|condition| {
         condition.get("type").and_then(Value::as_str) == Some("Ready")

@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::LabFault;
 use authority::Authority;
-pub(crate) use control_plane::{ControlPlane, boot_id, is_ready};
+pub(crate) use control_plane::{ControlPlane, boot_id};
 
 /// What the folder of programs holds.
 const PROGRAMS: [&str; 4] = ["kubelet", "kube-apiserver", "kube-controller-manager", "kubectl"];
