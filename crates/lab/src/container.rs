@@ -111,10 +111,11 @@ impl Container {
 
     /// Cuts the power: every process ends at once, nothing is written any more.
     pub(crate) fn cut(&mut self) {
-        if !self.switch().off() {
-            let _ = self.child.kill();
-        }
+        self.switch().off();
+        // One that has only just been started is not in its control group yet.
+        let _ = self.child.kill();
         let _ = self.child.wait();
+        self.switch().off();
         self.clear();
     }
 

@@ -61,6 +61,27 @@ def interrupted(number):
     return case
 
 
+def interrupted_at_once(lab):
+    """However early it is interrupted, it ends; each time a little later."""
+    machine = lab.machine("interrupted at once")
+    command = [bench.BRINGUP, "try", machine.give(document(), "input"), "--file", f"/lab/behaviour={machine.give(':', 'behaviour')}"]
+    environment = {"TMPDIR": str(machine.folder), "HOME": str(pathlib.Path.home()), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+    for number in range(12):
+        process = lab.start(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+        try:
+            # From its own folder on, it is to clean up.
+            wait_for(lambda: list(machine.folder.glob("bringup-lab-*/lock")))
+            time.sleep(number * 0.02)
+            process.terminate()
+            assert process.wait(timeout=20) != 0
+        finally:
+            process.kill()
+            process.wait()
+            lab.ended(process)
+        assert not list(machine.folder.glob("bringup-lab-*")), number
+        assert not list(control_groups(process.pid)), number
+
+
 def shell(lab):
     """A person gets into the machine while the agent waits, mends it, and leaves."""
     machine = lab.machine("shell")
@@ -104,4 +125,5 @@ def cases():
     yield "the power goes at every step", at_every_step
     yield "a shell in a machine that waits", shell
     yield "a lab that is interrupted leaves nothing", interrupted(signal.SIGTERM)
+    yield "a lab that is interrupted at once leaves nothing", interrupted_at_once
     yield "a lab that is killed leaves nothing that runs, and the next one sweeps", interrupted(signal.SIGKILL)
