@@ -7,7 +7,8 @@ def dies(lab):
     machine = lab.machine("kubelet dies")
     trial = machine.boot(document(), "--stand-in", "dies-after=3", "--until", "kubelet=retrying").did_not()
     event = trial.of("kubelet", "failed")[0]
-    assert "healthy for" in event["why"] and "code 1" in event["why"], event
+    # Whether its end or the silence of its endpoint is seen first is chance.
+    assert event["why"].startswith("kubelet was healthy for"), event
     assert "stand-in for kubelet:" in machine.text("/var/lib/bringup/output/kubelet")
 
 
