@@ -48,6 +48,10 @@ pub(crate) fn execute(arguments: &TryOut, terminal: &mut Terminal) -> Result<Ver
         }
     });
     let outcome = outcome.map_err(|fault| of_lab(&fault))?;
+    if outcome.events.is_empty() {
+        // A machine that has not got as far as its journal speaks on its console only.
+        terminal.say(&trial.console());
+    }
     if let Some(directory) = &arguments.directory {
         write(directory, &outcome)?;
         for (name, log) in trial.logs().map_err(|fault| of_lab(&fault))? {
