@@ -14,6 +14,17 @@ use crate::decisions::{Decisions, program_directory, program_root};
 use crate::steps::plain;
 use crate::{Action, InstallSource, Origin, Step, codes, files};
 
+/// Where plugins of CNI are looked for, and where those that run as pods put theirs.
+const CNI_DIRECTORY: &str = "/opt/cni/bin";
+
+/// Where the runtime finds the plugins of CNI.
+pub(crate) fn cni_directory<'a>(context: &Context<'a>) -> &'a str {
+    let cni = &context.group.software.cni;
+    // The path of an extension is that of its image.
+    let given = cni.path.as_ref().filter(|_| cni.from != SoftwareSource::Extension);
+    given.map_or(CNI_DIRECTORY, |path| path.as_str())
+}
+
 /// Downloads of the cluster and of the group, for the phase `fetch`.
 pub(crate) fn assets(context: &mut Context<'_>) -> Vec<Step> {
     let spec = Context::spec_path(["assets"]);
@@ -151,7 +162,7 @@ fn item(
                 InstallSource::Extension { urls, sha256, path: place }
             } else {
                 let place = given.unwrap_or_else(|| match name {
-                    "cni" => "/opt/cni/bin".to_owned(),
+                    "cni" => CNI_DIRECTORY.to_owned(),
                     // Both come as archives of several programs.
                     "containerd" | "docker" => program_root(os).to_owned(),
                     _ => format!("{}/{name}", program_directory(os)),

@@ -10,7 +10,7 @@ use super::config::{WITH_PROVIDER_ID, provider_id};
 use super::reserved::flag_instead;
 use crate::context::Context;
 use crate::decisions::{Decisions, EXTERNAL_CLOUD_PROVIDER};
-use crate::{Origin, codes, labels};
+use crate::{Origin, codes, labels, software};
 
 /// Flags by name, without dashes.
 pub(crate) type Flags = BTreeMap<String, Text>;
@@ -74,7 +74,7 @@ pub(crate) fn whole(context: &mut Context<'_>, decisions: &Decisions, sandbox_im
         }
         RuntimeName::Docker if minor < Minor(24) => {
             set("network-plugin", Text::literal("cni"));
-            set("cni-bin-dir", Text::literal("/opt/cni/bin"));
+            set("cni-bin-dir", Text::literal(software::cni_directory(context)));
             set("cni-conf-dir", Text::literal("/etc/cni/net.d"));
         }
         RuntimeName::Containerd | RuntimeName::Docker => {}

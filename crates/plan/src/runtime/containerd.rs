@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
-use crate::{Origin, codes, versions};
+use crate::{Origin, codes, software, versions};
 
 /// The plugin that schema 2 has, and that schema 3 splits in two.
 pub(super) const CRI_2: &str = "io.containerd.grpc.v1.cri";
@@ -41,9 +41,10 @@ pub(super) fn config(
     context.origin("containerd's configuration schema", schema.to_string(), origin);
     let systemd = decisions.cgroup_driver == "systemd";
     let cdi = context.minor >= Minor(32);
+    let cni = software::cni_directory(context);
     let text = match schema {
-        3 => schema_3(sandbox_image, systemd, cdi),
-        _ => schema_2(sandbox_image, systemd, cdi),
+        3 => schema_3(sandbox_image, cni, systemd, cdi),
+        _ => schema_2(sandbox_image, cni, systemd, cdi),
     };
     let Some(fragment) = fragment else { return Some(text) };
     let mut table = text.parse::<Table>().ok()?;
@@ -192,11 +193,12 @@ fn head(schema: u8) -> String {
 }
 
 /// What both schemas say of runc and of CNI, in the plugin of that name.
-fn runtime(plugin: &str, systemd: bool) -> String {
+fn runtime(plugin: &str, cni: &str, systemd: bool) -> String {
+    let cni = quoted(cni);
     format!(
         "\n[plugins.\"{plugin}\".containerd.runtimes.runc]\nruntime_type = \"io.containerd.runc.v2\"\n\n\
          [plugins.\"{plugin}\".containerd.runtimes.runc.options]\nSystemdCgroup = {systemd}\n\n\
-         [plugins.\"{plugin}\".cni]\nbin_dir = \"/opt/cni/bin\"\nconf_dir = \"/etc/cni/net.d\"\n"
+         [plugins.\"{plugin}\".cni]\nbin_dir = {cni}\nconf_dir = \"/etc/cni/net.d\"\n"
     )
 }
 
@@ -204,11 +206,11 @@ fn registry(plugin: &str) -> String {
     format!("\n[plugins.\"{plugin}\".registry]\nconfig_path = \"{REGISTRY_CONFIG}\"\n")
 }
 
-fn schema_2(sandbox_image: &str, systemd: bool, cdi: bool) -> String {
+fn schema_2(sandbox_image: &str, cni: &str, systemd: bool, cdi: bool) -> String {
     let image = quoted(sandbox_image);
     let cdi = if cdi { "enable_cdi = true\n" } else { "" };
     let head = head(2);
-    let runtime = runtime(CRI_2, systemd);
+    let runtime = runtime(CRI_2, cni, systemd);
     let registry = registry(CRI_2);
     format!(
         "{head}\n[plugins.\"{CRI_2}\"]\nsandbox_image = {image}\n{cdi}\n\
@@ -216,10 +218,10 @@ fn schema_2(sandbox_image: &str, systemd: bool, cdi: bool) -> String {
     )
 }
 
-fn schema_3(sandbox_image: &str, systemd: bool, cdi: bool) -> String {
+fn schema_3(sandbox_image: &str, cni: &str, systemd: bool, cdi: bool) -> String {
     let image = quoted(sandbox_image);
     let head = head(3);
-    let runtime = runtime(RUNTIME_3, systemd);
+    let runtime = runtime(RUNTIME_3, cni, systemd);
     let registry = registry(IMAGES_3);
     let cdi = if cdi { "\n[plugins.\"io.containerd.cri.v1.runtime\"]\nenable_cdi = true\n" } else { "" };
     format!(
@@ -318,12 +320,12 @@ mod tests {
 
     #[test]
     fn schemas_are_written_as_containerd_reads_them() {
-        let two: Table = schema_2("pause", true, false).parse().unwrap();
+        let two: Table = schema_2("pause", "/opt/cni/bin", true, false).parse().unwrap();
         let cri = two["plugins"][CRI_2].as_table().unwrap();
         assert_eq!(cri["sandbox_image"].as_str(), Some("pause"));
         assert_eq!(cri["containerd"]["runtimes"]["runc"]["options"]["SystemdCgroup"].as_bool(), Some(true));
         assert!(!cri.contains_key("enable_cdi"));
-        let three: Table = schema_3("pause\"\\\u{1}", false, true).parse().unwrap();
+        let three: Table = schema_3("pause\"\\\u{1}", "/opt/cni/bin", false, true).parse().unwrap();
         assert_eq!(three["plugins"][IMAGES_3]["pinned_images"]["sandbox"].as_str(), Some("pause\"\\\u{1}"));
         assert_eq!(three["plugins"][RUNTIME_3]["enable_cdi"].as_bool(), Some(true));
         let options = &three["plugins"][RUNTIME_3]["containerd"]["runtimes"]["runc"]["options"];
@@ -349,9 +351,10 @@ mod tests {
             table
         };
         // Both of containerd's majors: "`mirrors` cannot be set when `config_path` is provided".
-        for (text, images, runtime) in
-            [(schema_2("p", true, false), CRI_2, CRI_2), (schema_3("p", true, false), IMAGES_3, RUNTIME_3)]
-        {
+        for (text, images, runtime) in [
+            (schema_2("p", "/c", true, false), CRI_2, CRI_2),
+            (schema_3("p", "/c", true, false), IMAGES_3, RUNTIME_3),
+        ] {
             let mirrors =
                 format!("[plugins.'{images}'.registry.mirrors.'docker.io']\nendpoint = ['https://m']");
             let table = merged(&text, &mirrors);

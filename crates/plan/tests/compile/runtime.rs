@@ -10,6 +10,17 @@ fn containerd(document: &bringup_spec::Document) -> Table {
 }
 
 #[test]
+fn the_runtime_looks_for_plugins_where_they_are_put() {
+    let directory = |group: &str| {
+        let table = containerd(&eks("1.33", group));
+        table["plugins"]["io.containerd.grpc.v1.cri"]["cni"]["bin_dir"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(directory(""), "/opt/cni/bin");
+    let fetched = "software: {cni: {from: url, path: /srv/cni, downloads: {x86_64: {urls: [https://x/cni.tgz], sha256: ebdf0a1c0d5b2c3e7b6f3a6d0c9a8e7f6d5c4b3a2f1e0d9c8b7a6f5e4d3c2b1a}}}}";
+    assert_eq!(directory(fetched), "/srv/cni");
+}
+
+#[test]
 fn the_schema_follows_the_version() {
     let schema = |version: &str, group: &str| containerd(&eks(version, group))["version"].as_integer();
     assert_eq!(schema("1.33", ""), Some(2));
