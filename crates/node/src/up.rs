@@ -185,7 +185,9 @@ impl Run<'_> {
                 Led::On
             }
             Effect::Do(order) => {
-                self.flush()?;
+                if self.must_be_known(&order) {
+                    self.flush()?;
+                }
                 self.begun.insert(order.step.clone());
                 Led::Heard(self.perform(&order))
             }
@@ -253,6 +255,22 @@ impl Run<'_> {
                 result => return Ok(result?),
             }
         }
+    }
+
+    /// Whether all records so far have to be on the disk before a step is done. What may wait does: a later boot opens the
+    /// gate without waiting for a disk.
+    fn must_be_known(&self, order: &Order) -> bool {
+        let quick = |step: &Step| {
+            matches!(
+                step.action,
+                Action::LearnFacts
+                    | Action::LoadModules { .. }
+                    | Action::SetSysctls { .. }
+                    | Action::StartUnit { .. }
+                    | Action::OpenGate { .. }
+            )
+        };
+        !self.ended_well.borrow().is_empty() || !self.plan.steps.get(order.index).is_some_and(quick)
     }
 
     /// Brings all records to the disk; what they tell needs no other witness then.

@@ -1,6 +1,8 @@
 //! Looks at the machine.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::path::Path;
 
 use bringup_facts::Known;
@@ -8,7 +10,7 @@ use bringup_plan::{Action, Plan};
 use bringup_spec::Fact;
 use bringup_systemd::{Activity, Systemd};
 
-use super::{Seen, tables};
+use super::{Seen, rules, tables};
 use crate::machine::Machine;
 use crate::software::software;
 
@@ -41,9 +43,7 @@ pub(crate) fn look(machine: &Machine, plan: &Plan, known: Known<'_>) -> Seen {
         .map(|text| text.split_whitespace().map(str::to_owned).collect::<BTreeSet<_>>())
         .filter(|controllers| !controllers.is_empty())
         .or_else(|| text("/proc/cgroups").map(|text| tables::old_controllers(&text)));
-    for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
-        seen.listening.extend(tables::listening(&text(path).unwrap_or_default()));
-    }
+    seen.listening = rules::ports(plan).filter(|port| is_taken(*port)).collect();
     let (mut programs, mut units) = (BTreeSet::new(), BTreeSet::new());
     for step in &plan.steps {
         match &step.action {
@@ -72,4 +72,30 @@ pub(crate) fn look(machine: &Machine, plan: &Plan, known: Known<'_>) -> Seen {
     let release = text("/etc/os-release").or_else(|| text("/usr/lib/os-release"));
     seen.system = release.map(|text| tables::system(&text));
     seen
+}
+
+/// Whether somebody listens on a port. The kernel's table of sockets would tell, but making it takes milliseconds.
+fn is_taken(port: u16) -> bool {
+    let everywhere = [IpAddr::from(Ipv6Addr::UNSPECIFIED), IpAddr::from(Ipv4Addr::UNSPECIFIED)];
+    everywhere.into_iter().any(|address| {
+        TcpListener::bind((address, port)).is_err_and(|fault| fault.kind() == ErrorKind::AddrInUse)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::is_taken;
+
+    #[test]
+    fn a_port_is_taken_while_somebody_listens_on_it() {
+        for address in ["127.0.0.1:0", "0.0.0.0:0"] {
+            let listener = TcpListener::bind(address).unwrap();
+            let port = listener.local_addr().unwrap().port();
+            assert!(is_taken(port), "{address}");
+            drop(listener);
+            assert!(!is_taken(port), "{address}");
+        }
+    }
 }

@@ -118,12 +118,21 @@ pub(super) fn kubelet_port(seen: &Seen, _: &Plan) -> Found {
 }
 
 pub(super) fn health_port(seen: &Seen, plan: &Plan) -> Found {
+    taken(seen, port_of_health(plan)?)
+}
+
+/// The ports that kubelet will listen on.
+pub(super) fn ports(plan: &Plan) -> impl Iterator<Item = u16> {
+    [KUBELET_PORT].into_iter().chain(port_of_health(plan))
+}
+
+fn port_of_health(plan: &Plan) -> Option<u16> {
     let health = plan.steps.iter().find_map(|step| match &step.action {
         Action::StartKubelet { health } => Some(health),
         _ => None,
     })?;
     let host = health.strip_prefix("http://")?.split('/').next()?;
-    taken(seen, host.rsplit_once(':')?.1.parse().ok()?)
+    host.rsplit_once(':')?.1.parse().ok()
 }
 
 fn taken(seen: &Seen, port: u16) -> Found {

@@ -16,21 +16,6 @@ fn unescaped(text: &str) -> String {
     plain
 }
 
-/// Ports on which somebody listens, by `/proc/net/tcp` or `tcp6`.
-pub(super) fn listening(text: &str) -> BTreeSet<u16> {
-    /// The kernel's number of the state.
-    const LISTEN: &str = "0A";
-    text.lines()
-        .skip(1)
-        .filter_map(|line| {
-            let mut fields = line.split_whitespace().skip(1);
-            let (local, _, state) = (fields.next()?, fields.next()?, fields.next()?);
-            let port = u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok()?;
-            (state == LISTEN).then_some(port)
-        })
-        .collect()
-}
-
 /// Controllers that are on, by `/proc/cgroups`: of the first version of control groups.
 pub(super) fn old_controllers(text: &str) -> BTreeSet<String> {
     text.lines()
@@ -57,7 +42,7 @@ pub(crate) fn system(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{listening, old_controllers, swaps, system};
+    use super::{old_controllers, swaps, system};
 
     #[test]
     fn tables_of_the_kernel_are_read() {
@@ -65,11 +50,6 @@ mod tests {
                     /var/swap\\040file file 1048572 0 -3\n";
         assert_eq!(swaps(text), ["/dev/dm-1", "/var/swap file"]);
         assert!(swaps("Filename Type Size Used Priority\n").is_empty());
-
-        let text = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n   \
-                    0: 0100007F:2808 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0\n   \
-                    1: 0100007F:280A 0200007F:1F90 01 00000000:00000000 00:00000000 00000000     0\n";
-        assert_eq!(listening(text).into_iter().collect::<Vec<_>>(), [10248]);
 
         let text = "#subsys_name\thierarchy\tnum_cgroups\tenabled\ncpu\t3\t64\t1\nmemory\t0\t1\t0\n";
         assert_eq!(old_controllers(text).into_iter().collect::<Vec<_>>(), ["cpu"]);
