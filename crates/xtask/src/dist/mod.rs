@@ -1,7 +1,7 @@
 //! `cargo xtask dist`: the agent as it is shipped, one static file for each architecture.
 //!
 //! The compiler is the pinned one, with its own linker and its own musl; the C of a dependency is compiled by a zig that is
-//! pinned by content. Nothing of the machine that builds is in the file, so two machines build the same bytes.
+//! pinned by content. Paths of the machine that builds are left out of the file.
 
 mod agree;
 mod elf;
