@@ -60,18 +60,31 @@ pub(crate) fn is_for_shell(script: &str) -> bool {
     interpreter.split_whitespace().any(|word| SHELLS.contains(&word.rsplit('/').next().unwrap_or_default()))
 }
 
-/// The line of a text, from 0, and the column in it, from 1, at which a byte stands.
-pub(crate) fn line_and_column(text: &str, at: usize) -> (usize, u32) {
-    let (mut line, mut column) = (0_usize, 1_u32);
-    for (_, letter) in text.char_indices().take_while(|(index, _)| *index < at) {
-        if letter == '\n' {
-            line = line.saturating_add(1);
-            column = 1;
-        } else {
-            column = column.saturating_add(1);
-        }
+/// The lines of a text, by where they start: a text of many findings is not walked for each.
+pub(crate) struct Lines<'text> {
+    text: &'text str,
+    starts: Vec<usize>,
+}
+
+impl<'text> Lines<'text> {
+    pub(crate) fn of(text: &'text str) -> Self {
+        let behind = text.match_indices('\n').map(|(at, _)| at.saturating_add(1));
+        Self { text, starts: std::iter::once(0).chain(behind).collect() }
     }
-    (line, column)
+
+    /// The line, from 0, and the column in it, from 1, at which a byte stands.
+    pub(crate) fn place(&self, at: usize) -> (usize, u32) {
+        let line = self.starts.partition_point(|start| *start <= at).saturating_sub(1);
+        let start = self.starts.get(line).copied().unwrap_or(0);
+        let letters = self.text.get(start..at).map_or(0, |before| before.chars().count());
+        (line, u32::try_from(letters).unwrap_or(u32::MAX).saturating_add(1))
+    }
+
+    /// A line, without its end.
+    pub(crate) fn line(&self, line: usize) -> &'text str {
+        let start = self.starts.get(line).copied().unwrap_or(self.text.len());
+        self.text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default()
+    }
 }
 
 /// What a script calls, in the order of its text; what another shell is given to run is among it.

@@ -89,6 +89,9 @@ fn a_comment_that_cuts_a_word_of_a_command_is_told() {
         ("- [sh, -c, echo a # b >> /etc/x\n  ]\n", &["3:19 error part/swallowed"]),
         ("- - bash\n  - -ec\n  - echo 'a # b'\n", &["5:13 error part/swallowed"]),
         // What is said of a word, or of the whole command, is a remark.
+        ("- - sh\n  - -c\n  - systemctl restart x  # after the config -> before kubelet\n", &[]),
+        ("- - echo\n  - don't  # remark\n", &[]),
+        ("- - useradd\n  - -c\n  - operator  # name > x\n", &[]),
         ("- - mkdir\n  - -p # its parents; always\n  - /x\n", &[]),
         ("- [sh, -c, ls] # list > nothing\n", &[]),
         ("- [sh, -c, # the shell; runs\n  ls]\n", &[]),
@@ -98,8 +101,24 @@ fn a_comment_that_cuts_a_word_of_a_command_is_told() {
     for (text, expected) in cases {
         assert_eq!(config(&format!("runcmd:\n{text}")), *expected, "{text}");
     }
+    for remark in [
+        "kubelet refuses swap; see docs",
+        "mirror -> faster pulls",
+        "see https://x/y?a=1&&b=2",
+        "memory > 1 GiB",
+    ] {
+        let text = format!("runcmd:\n- swapoff -a  # {remark}\n");
+        assert_eq!(config(&text), ["3:15 note part/swallowed"], "{remark}");
+    }
     let path = "write_files:\n- path: /etc/conf.d # old/new\n  content: x\n";
     assert_eq!(config(path), ["3:21 note part/swallowed"]);
+}
+
+#[test]
+fn words_of_an_array_are_no_command() {
+    let script = "#!/bin/bash\nunits=(systemd start stop)\nfor unit in \"${units[@]}\"; do echo $unit; done\nsystemctl enable a\n";
+    assert_eq!(units(script), ["a.service true"]);
+    assert_eq!(linted(script), [] as [&str; 0]);
 }
 
 #[test]

@@ -209,6 +209,7 @@ pub(crate) fn check_taints(context: &mut Context<'_>) {
 
 /// Checks taints that stand in kubelet's own field, at `path`.
 pub(crate) fn check_field_taints(context: &mut Context<'_>, path: &Path) {
+    let ipv6 = network::is_ipv6(&context.spec.network);
     let taints = context.group.kubelet.config.get("registerWithTaints").and_then(Value::as_array);
     let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (index, taint) in taints.into_iter().flatten().enumerate() {
@@ -221,8 +222,8 @@ pub(crate) fn check_field_taints(context: &mut Context<'_>, path: &Path) {
             let hint = "write one such as `example.com/gpu` or `dedicated`";
             context.error(codes::TAINT_NAME, &place, message, hint);
         }
-        if let Some(value) = text("value").filter(|value| !value.is_empty())
-            && let Some(fault) = word_fault(value)
+        if let Some(value) = text("value")
+            && let Some(fault) = Text::parse(value).ok().and_then(|text| value_fault(&text, ipv6))
         {
             let message = format!("`{value}` is no value of a taint: {fault}");
             let hint = "a value has at most 63 letters, digits, `-`, `_` and `.`, and may be empty";

@@ -44,12 +44,15 @@ struct Scanner<'text> {
     word: Option<Word>,
     operator: Option<(String, usize)>,
     awaited: Vec<Awaited>,
+    /// Whether an arithmetic was met that nothing closes.
+    unclosed: bool,
 }
 
 /// The simple commands of a script. Substitutions outside of double quotes are commands of their own.
 pub(super) fn simple_commands(text: &str) -> Vec<Simple> {
     let commands = vec![Simple::default()];
-    let mut scanner = Scanner { text, at: 0, commands, word: None, operator: None, awaited: Vec::new() };
+    let mut scanner =
+        Scanner { text, at: 0, commands, word: None, operator: None, awaited: Vec::new(), unclosed: false };
     while let Some(letter) = scanner.next() {
         scanner.take(letter);
     }
@@ -99,12 +102,25 @@ impl Scanner<'_> {
             // A shift of bits is no here-document.
             '(' if self.peek() == Some('(') => {
                 let rest = self.text.get(self.at..).unwrap_or_default();
-                self.at = self.at.saturating_add(rest.find("))").map_or(1, |end| end.saturating_add(2)));
+                // What is never closed is looked for once.
+                let end = if self.unclosed { None } else { rest.find("))") };
+                self.unclosed |= end.is_none();
+                self.at = self.at.saturating_add(end.map_or(1, |end| end.saturating_add(2)));
+            }
+            // The words of an array are no command.
+            '(' if self.is_array_start() => {
+                let rest = self.text.get(self.at..).unwrap_or_default();
+                self.at = self.at.saturating_add(rest.find(')').unwrap_or(rest.len()));
             }
             ';' | '&' | '|' | '(' | ')' | '`' => self.end_command(),
             letter if letter.is_whitespace() => self.end_word(),
             letter => self.push(letter, at),
         }
+    }
+
+    /// Whether a bracket stands right behind `NAME=`.
+    fn is_array_start(&self) -> bool {
+        self.word.as_ref().is_some_and(|word| word.bare && word.text.ends_with('='))
     }
 
     fn push(&mut self, letter: char, at: usize) {

@@ -33,10 +33,7 @@ pub(super) fn of(kind: Kind, text: &str, origin: &Origin) -> Findings {
     }
     let first_is_dos =
         text.find('\n').is_some_and(|at| text.get(..at).is_some_and(|line| line.ends_with('\r')));
-    let dos_line = text.lines().enumerate().find_map(|(number, _)| {
-        // `lines` takes the CR off, so that the raw text has to be asked.
-        text.split('\n').nth(number).filter(|line| line.ends_with('\r')).map(|_| number)
-    });
+    let dos_line = text.split('\n').position(|line| line.ends_with('\r'));
     if let Some(number) = dos_line.filter(|_| !first_is_dos) {
         let line = u32::try_from(number).unwrap_or(u32::MAX).saturating_add(1);
         findings.push(

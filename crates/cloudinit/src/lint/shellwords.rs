@@ -3,7 +3,7 @@
 use bringup_diag::{Finding, Findings, Place};
 
 use crate::codes;
-use crate::invocations::{Invocation, invocations, line_and_column};
+use crate::invocations::{Invocation, Lines, invocations};
 
 /// What `systemctl` does and `systemd` does not.
 const VERBS: [&str; 12] = [
@@ -33,6 +33,7 @@ pub(super) struct Append {
 /// Where a script appends to a file, and nothing on that line guards it from being repeated; the first of each line.
 pub(super) fn unguarded_appends(script: &str) -> Vec<Append> {
     let mut found: Vec<Append> = Vec::new();
+    let lines = Lines::of(script);
     for called in invocations(script) {
         let by_shell = called.outputs.iter().find(|output| output.appends && !grows_by_design(&output.path));
         let at = match by_shell {
@@ -40,10 +41,8 @@ pub(super) fn unguarded_appends(script: &str) -> Vec<Append> {
             None => appends_by_itself(&called).then_some((called.at, "tee -a")),
         };
         let Some((at, by)) = at else { continue };
-        let (line, column) = line_and_column(script, at);
-        if found.last().is_none_or(|last| last.line != line)
-            && !script.lines().nth(line).is_some_and(is_guarded)
-        {
+        let (line, column) = lines.place(at);
+        if found.last().is_none_or(|last| last.line != line) && !is_guarded(lines.line(line)) {
             found.push(Append { line, column, by });
         }
     }
@@ -125,9 +124,10 @@ pub(super) fn systemd_lints(
     findings: &mut Findings,
     place: impl Fn(usize, u32, usize) -> Option<Place>,
 ) {
+    let lines = Lines::of(script);
     for called in invocations(script).into_iter().filter(|called| called.program() == "systemd") {
         let Some(verb) = called.words.get(1).filter(|verb| VERBS.contains(&verb.as_str())) else { continue };
-        let (line, column) = line_and_column(script, called.at);
+        let (line, column) = lines.place(called.at);
         let Some(place) = place(line, column, "systemd".len()) else { continue };
         findings.push(
             Finding::error(codes::NOT_SYSTEMCTL, format!("`systemd {verb}` is no command: it fails"))

@@ -21,32 +21,46 @@ pub(super) fn swallowed_by<'comment>(
     })
 }
 
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "ksh", "zsh"];
+
 /// The word of a command's list that a comment cuts, and the comment. Most comments behind words are remarks: what is cut
-/// shows by a quote that stays open, or by what a shell would have made of the rest.
+/// of a text for a shell shows by a quote that stays open, or by what the shell would have made of the rest.
 pub(super) fn swallowed_word<'item, 'comment>(
     item: &'item Node,
     comments: &'comment [Comment],
 ) -> Option<(&'item Node, &'comment Comment)> {
     let words = item.items()?;
-    let mut before = "";
-    for word in words {
-        let for_shell = before.starts_with('-') && before.ends_with('c');
-        before = word.text().unwrap_or_default();
-        if let Some(comment) = swallowed_by(word, comments)
-            && (is_unbalanced(before) || for_shell && is_rest_of_command(comment))
-        {
-            return Some((word, comment));
-        }
-    }
-    None
+    let is_shell = |word: &Node| {
+        let name = word.text().and_then(|text| text.rsplit('/').next());
+        name.is_some_and(|name| SHELLS.contains(&name))
+    };
+    let shell = words.iter().position(is_shell)?;
+    let is_option = |word: &&Node| word.text().is_some_and(|text| text.starts_with('-'));
+    let given = words.iter().skip(shell.saturating_add(1)).skip_while(is_option).next()?;
+    let comment = swallowed_by(given, comments)?;
+    let cut = is_unbalanced(given.text().unwrap_or_default()) || is_rest_of_command(comment);
+    cut.then_some((given, comment))
 }
 
 fn is_unbalanced(text: &str) -> bool {
     ['"', '\'', '`'].iter().any(|quote| text.matches(*quote).count() % 2 == 1)
 }
 
+/// Whether a comment reads like the rest of a command: it sends something to a file or to another program. Arrows, a `;` and
+/// a `&&` stand in remarks as well.
 fn is_rest_of_command(comment: &Comment) -> bool {
-    [">", "|", "&&", ";", "$("].iter().any(|operator| comment.text.contains(operator))
+    let text = &comment.text;
+    text.contains(">>")
+        || text.contains("$(")
+        || text.match_indices(['>', '|']).any(|(at, operator)| {
+            let before = text.get(..at).and_then(|before| before.chars().next_back());
+            let behind = text.get(at.saturating_add(1)..).and_then(|rest| rest.trim_start().chars().next());
+            let to_file = |letter: char| matches!(letter, '/' | '~' | '$' | '.' | '&');
+            let starts = |letter: char| {
+                to_file(letter) || operator == "|" && letter.is_ascii_lowercase() && before == Some(' ')
+            };
+            !matches!(before, Some('-' | '=' | '|')) && behind.is_some_and(starts)
+        })
 }
 
 /// The first line of a script in the place of a value, which is nothing then.

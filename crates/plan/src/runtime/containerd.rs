@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use bringup_kubelet::Minor;
 use toml::{Table, Value};
 
+use super::fragment;
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::{Origin, codes, software, versions};
 
 /// The plugin that schema 2 has, and that schema 3 splits in two.
 pub(super) const CRI_2: &str = "io.containerd.grpc.v1.cri";
-const IMAGES_3: &str = "io.containerd.cri.v1.images";
+pub(super) const IMAGES_3: &str = "io.containerd.cri.v1.images";
 pub(super) const RUNTIME_3: &str = "io.containerd.cri.v1.runtime";
 
 /// Where registries' own settings are looked for.
@@ -23,7 +24,7 @@ pub(super) fn config(
     decisions: &Decisions,
     sandbox_image: &str,
 ) -> Option<String> {
-    let fragment = fragment(context);
+    let fragment = read_fragment(context);
     let schema = schema(context, fragment.as_ref())?;
     let installed = context.group.software.runtime.version.is_some();
     let origin = match (&context.group.runtime.version, &fragment) {
@@ -48,15 +49,15 @@ pub(super) fn config(
     };
     let Some(fragment) = fragment else { return Some(text) };
     let mut table = text.parse::<Table>().ok()?;
-    yield_to(&mut table, &fragment);
+    fragment::make_room(&mut table, &fragment);
     merge(&mut table, fragment);
-    check_usable(context, &table);
+    fragment::check_usable(context, &table);
     // The fragment cannot choose a schema that the rest is not written in.
     table.insert("version".to_owned(), Value::Integer(schema));
     toml::to_string(&table).ok()
 }
 
-fn fragment(context: &mut Context<'_>) -> Option<Table> {
+fn read_fragment(context: &mut Context<'_>) -> Option<Table> {
     let text = context.group.runtime.config.as_deref()?;
     let path = context.at(["runtime", "config"]);
     match text.parse::<Table>() {
@@ -107,7 +108,9 @@ fn schema(context: &mut Context<'_>, fragment: Option<&Table>) -> Option<i64> {
     }
     let wanted = fragment.and_then(fragment_schema);
     let path = context.at(["runtime", "config"]);
-    if let Some((plugin, other)) = fragment.zip(wanted).and_then(|(table, schema)| stranger(table, schema)) {
+    if let Some((plugin, other)) =
+        fragment.zip(wanted).and_then(|(table, schema)| fragment::stranger(table, schema))
+    {
         context.error(
             codes::RUNTIME_SCHEMA,
             &path,
@@ -173,18 +176,6 @@ fn fragment_schema(fragment: &Table) -> Option<i64> {
     plugins.contains_key(CRI_2).then_some(2)
 }
 
-/// A plugin of the other schema than the one that the text is written in, and that schema.
-fn stranger(fragment: &Table, schema: i64) -> Option<(&str, i64)> {
-    let plugins = fragment.get("plugins")?.as_table()?;
-    let own = |name: &str| match name {
-        CRI_2 => Some(2),
-        name if name.starts_with("io.containerd.cri.v1.") => Some(3),
-        _ => None,
-    };
-    let mut owned = plugins.keys().filter_map(|name| Some((name.as_str(), own(name)?)));
-    owned.find(|(_, other)| *other != schema && matches!(schema, 2 | 3))
-}
-
 fn head(schema: u8) -> String {
     format!(
         "version = {schema}\nroot = \"/var/lib/containerd\"\nstate = \"/run/containerd\"\n\n\
@@ -247,62 +238,6 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Says what would keep containerd from serving kubelet.
-fn check_usable(context: &mut Context<'_>, config: &Table) {
-    let path = context.at(["runtime", "config"]);
-    let disabled = config.get("disabled_plugins").and_then(Value::as_array).into_iter().flatten();
-    let serves_kubelet = |name: &&str| matches!(*name, "cri" | CRI_2 | IMAGES_3 | RUNTIME_3);
-    if let Some(plugin) = disabled.filter_map(Value::as_str).find(serves_kubelet) {
-        context.error(
-            codes::RUNTIME_UNUSABLE,
-            &path,
-            format!("`disabled_plugins` turns off `{plugin}`, which kubelet speaks to"),
-            format!("take `{plugin}` out of `disabled_plugins`"),
-        );
-    }
-    for name in [CRI_2, RUNTIME_3] {
-        let Some(section) = config.get("plugins").and_then(|plugins| plugins.get(name)?.get("containerd"))
-        else {
-            continue;
-        };
-        let default = section.get("default_runtime_name").and_then(Value::as_str).unwrap_or("runc");
-        if section.get("runtimes").and_then(|runtimes| runtimes.get(default)).is_none() {
-            context.error(
-                codes::RUNTIME_UNUSABLE,
-                &path,
-                format!("the default runtime `{default}` is described nowhere"),
-                format!(
-                    "describe it under `containerd.runtimes.{default}`, or remove `default_runtime_name`"
-                ),
-            );
-        }
-    }
-}
-
-/// Takes out of our configuration what containerd would not start with beside the fragment: registries are described
-/// either in files or in place, and the directories of CNI by one key or by the other.
-fn yield_to(base: &mut Table, fragment: &Table) {
-    let Some(plugins) = base.get_mut("plugins").and_then(Value::as_table_mut) else { return };
-    for (name, plugin) in plugins {
-        let Some(given) = fragment.get("plugins").and_then(|plugins| plugins.get(name)) else { continue };
-        let mut remove = |section: &str, key: &str| {
-            plugin.get_mut(section).and_then(Value::as_table_mut).map(|section| section.remove(key))
-        };
-        if given.get("registry").is_some_and(describes_registries) {
-            remove("registry", "config_path");
-        }
-        if given.get("cni").is_some_and(|cni| cni.get("bin_dirs").is_some()) {
-            remove("cni", "bin_dir");
-        }
-    }
-}
-
-fn describes_registries(registry: &Value) -> bool {
-    let secured = |configs: &Table| configs.values().any(|host| host.get("tls").is_some());
-    registry.get("mirrors").is_some()
-        || registry.get("configs").and_then(Value::as_table).is_some_and(secured)
-}
-
 fn merge(base: &mut Table, over: Table) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {
@@ -343,11 +278,11 @@ mod tests {
 
     #[test]
     fn what_containerd_refuses_together_is_not_written_together() {
-        let merged = |text: &str, fragment: &str| {
+        let merged = |text: &str, over: &str| {
             let mut table: Table = text.parse().unwrap();
-            let fragment: Table = fragment.parse().unwrap();
-            yield_to(&mut table, &fragment);
-            merge(&mut table, fragment);
+            let given: Table = over.parse().unwrap();
+            fragment::make_room(&mut table, &given);
+            merge(&mut table, given);
             table
         };
         // Both of containerd's majors: "`mirrors` cannot be set when `config_path` is provided".

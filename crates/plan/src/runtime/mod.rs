@@ -3,6 +3,7 @@
 mod agreement;
 mod containerd;
 mod docker;
+mod fragment;
 
 pub(crate) use agreement::settle;
 use bringup_kubelet::Minor;

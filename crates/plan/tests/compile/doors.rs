@@ -53,6 +53,7 @@ fn taints_in_kubelets_own_field_follow_the_same_rules() {
         kubelet("registerWithTaints: [{key: a, value: \"x y\", effect: NoSchedule}]"),
         ["taint/value"]
     );
+    assert!(kubelet("registerWithTaints: [{key: z, value: \"@{zone}\", effect: NoSchedule}]").is_empty());
     assert_eq!(kubelet("registerWithTaints: [{effect: NoSchedule}]"), ["taint/name"]);
     assert_eq!(kubelet("registerWithTaints: [{key: a}]"), ["taint/effect"]);
 }
@@ -148,6 +149,17 @@ fn a_fragment_leaves_the_runtime_usable() {
         "{plugin}]\\ndefault_runtime_name = 'nvidia'\\n{plugin}.runtimes.nvidia]\\nruntime_type = 'io.containerd.runc.v2'"
     );
     assert!(!with(&described).contains(&"runtime/unusable"));
+    let registry = "[plugins.'io.containerd.grpc.v1.cri'.registry";
+    let both = format!("{registry}]\\nconfig_path = '/x'\\n{registry}.mirrors.a]\\nendpoint = ['https://m']");
+    assert_eq!(with(&both), ["runtime/unusable"]);
+    let imported =
+        format!("imports = ['/etc/containerd/conf.d/*.toml']\\n{plugin}]\\ndefault_runtime_name = 'nvidia'");
+    let document = eks("1.33", &format!("runtime: {{config: \"{imported}\"}}"));
+    assert_eq!(only(&document, "runtime/unusable").severity, Severity::Warning);
+    // As containerd 2 writes its own default.
+    let streaming = "version = 3\\n[plugins.'io.containerd.grpc.v1.cri']\\nstream_server_address = '127.0.0.1'\\ndisable_tcp_service = true";
+    let document = eks("1.33", &format!("runtime: {{version: 2.1.4, config: \"{streaming}\"}}"));
+    assert!(codes(&document).is_empty());
     assert!(!with("disabled_plugins = ['io.containerd.snapshotter.v1.btrfs']").contains(&"runtime/unusable"));
 }
 
