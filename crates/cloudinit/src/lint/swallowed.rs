@@ -36,7 +36,7 @@ pub(super) fn swallowed_word<'item, 'comment>(
     };
     let shell = words.iter().position(is_shell)?;
     let is_option = |word: &&Node| word.text().is_some_and(|text| text.starts_with('-'));
-    let given = words.iter().skip(shell.saturating_add(1)).skip_while(is_option).next()?;
+    let given = words.iter().skip(shell.saturating_add(1)).find(|word| !is_option(word))?;
     let comment = swallowed_by(given, comments)?;
     let cut = is_unbalanced(given.text().unwrap_or_default()) || is_rest_of_command(comment);
     cut.then_some((given, comment))
