@@ -300,7 +300,7 @@ pub(crate) struct Publish {
 }
 
 /// `bringup try`
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct TryOut {
     /// A document, or anybody's user-data
     #[arg(value_name = "INPUT", value_hint = ValueHint::FilePath)]
