@@ -168,7 +168,7 @@ fn subject(arguments: &TryOut, wishes: &mut Wishes, terminal: &mut Terminal) -> 
     }
     let (_, group) = project.group(key).ok_or_else(|| Stop::input("there is no such node group"))?;
     if let (None, Some(kind)) = (&arguments.instance_type, group.instance_types.first()) {
-        wishes.instance.kind = kind.clone();
+        wishes.instance.kind.clone_from(kind);
     }
     let kind = match carriers_of(group).as_slice() {
         carriers if carriers.contains(&Carrier::CloudInit) => Carrier::CloudInit,
