@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 
-use bringup_diag::{Finding, Findings};
+use bringup_diag::Findings;
 use bringup_plan::sha256_hex;
 use serde_json::json;
 use tar::{Builder, EntryType, Header};
 
 use crate::budget::PartSize;
-use crate::codes;
 use crate::fetch::{stub_files, wanted_agent};
 use crate::first_stage::FirstStage;
 use crate::load::Load;
@@ -31,16 +30,7 @@ pub(crate) enum Member {
 
 /// The bundle and what its members take.
 pub(crate) fn bundle(load: &Load<'_>, findings: &mut Findings) -> (Vec<u8>, Vec<PartSize>) {
-    for (index, part) in load.parts.iter().enumerate() {
-        findings.push(
-            Finding::warning(
-                codes::NOT_CARRIED,
-                format!("part `{}` is for cloud-init; a bundle has no place for it", part.name),
-            )
-            .at(load.document.place(&load.group_path.key("parts").index(index)))
-            .hint("write it as a step, a file or a unit of the node group"),
-        );
-    }
+    findings.append(load.parts_left_behind("a bundle"));
     let mut files: BTreeMap<String, PlacedFile> = BTreeMap::new();
     let mut links: BTreeMap<String, String> = BTreeMap::new();
     let mut add = |file: PlacedFile| {

@@ -117,6 +117,22 @@ impl<'input> Load<'input> {
         self.document.key_place(&self.group_path.key(key))
     }
 
+    /// A finding for each of the operator's own parts, which only cloud-init takes.
+    pub(crate) fn parts_left_behind(&self, carrier: &str) -> Findings {
+        let mut findings = Findings::default();
+        for (index, part) in self.parts.iter().enumerate() {
+            findings.push(
+                Finding::warning(
+                    codes::NOT_CARRIED,
+                    format!("part `{}` is for cloud-init; {carrier} has no place for it", part.name),
+                )
+                .at(self.document.place(&self.group_path.key("parts").index(index)))
+                .hint("write it as a step, a file or a unit of the node group"),
+            );
+        }
+        findings
+    }
+
     pub(crate) fn has_agent(&self) -> bool {
         self.group.agent.from != AgentSource::None
     }

@@ -15,7 +15,7 @@ use crate::network::Network;
 const BOOT: &str = r#"set -eu
 lower=$1 folder=$2 network=$3
 shift 3
-mount -t overlay overlay -o "lowerdir=$lower,upperdir=$folder/upper,workdir=$folder/work" "$folder/root"
+mount -t overlay overlay -o "lowerdir=$lower,upperdir=$folder/upper,workdir=$folder/work" "$folder/merged"
 touch "$folder/network"
 mount --bind "$network" "$folder/network"
 mount -t proc proc /proc
@@ -23,7 +23,7 @@ mount -t tmpfs tmpfs /run
 mkdir -p /run/systemd
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 systemd-nspawn --quiet --register=no --keep-unit --network-namespace-path="$folder/network" --capability=CAP_NET_ADMIN --resolv-conf=off \
-    --boot --directory="$folder/root" --console=pipe "$@" >"$folder/console" 2>&1 </dev/null
+    --boot --directory="$folder/merged" --console=pipe "$@" >"$folder/console" 2>&1 </dev/null
 "#;
 
 /// The units in which the agent runs.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use bringup_plan::{Action, InstallSource, Plan, Step};
+use bringup_plan::{Action, InstallSource, Plan, Step, step_unit};
 
 use crate::LabFault;
 use crate::image::Layer;
@@ -39,7 +39,7 @@ pub(crate) fn grip(step: &Step) -> Option<Grip> {
             Some(Grip::Urls(urls.clone()))
         }
         Action::Run { .. } | Action::UpdateOs { .. } | Action::Install { .. } => {
-            Some(Grip::Unit(unit_name(&step.name)))
+            Some(Grip::Unit(step_unit(&step.name)))
         }
         Action::StartUnit { unit, .. } => Some(Grip::Unit(unit.clone())),
         Action::StartKubelet { .. } => Some(Grip::Unit("kubelet.service".to_owned())),
@@ -88,19 +88,4 @@ pub(crate) fn lay(layer: &Layer, grips: &[(Grip, &Hindrance)]) -> Result<(), Lab
         layer.write(&format!("/etc/systemd/system/{unit}.d/lab.conf"), text.as_bytes(), 0o644)?;
     }
     Ok(())
-}
-
-/// The unit in which the agent runs a step's program.
-fn unit_name(step: &str) -> String {
-    let mut name = String::from("bringup-step-");
-    for byte in step.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => name.push(char::from(byte)),
-            _ => {
-                let _ = write!(name, "\\x{byte:02x}");
-            }
-        }
-    }
-    name.push_str(".service");
-    name
 }

@@ -14,13 +14,13 @@ pub(crate) const PROGRAM: &str = "/usr/lib/dracut/modules.d/30ignition/ignition"
 /// It is built to relabel what it wrote and has no option against it: here the labeller does nothing. What it fetches, it
 /// fetches inside the container's network and trusting what the machine trusts.
 const APPLY: &str = r#"set -eu
-mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" "$2/root"
-mount --bind "$2/root/etc/hosts" /etc/hosts
+mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" "$2/merged"
+mount --bind "$2/merged/etc/hosts" /etc/hosts
 mkdir -p "$2/ignition/bin"
 ln -sf /bin/true "$2/ignition/bin/setfiles"
-export PATH="$2/ignition/bin:$PATH" IGNITION_CONFIG_FILE="$2/ignition/config" SSL_CERT_FILE="$2/root/etc/ssl/certs/ca-certificates.crt"
+export PATH="$2/ignition/bin:$PATH" IGNITION_CONFIG_FILE="$2/ignition/config" SSL_CERT_FILE="$2/merged/etc/ssl/certs/ca-certificates.crt"
 for stage in fetch-offline fetch files; do
-    "$3" --log-to-stdout --platform file --stage "$stage" --root "$2/root" --config-cache "$2/ignition/cache" \
+    "$3" --log-to-stdout --platform file --stage "$stage" --root "$2/merged" --config-cache "$2/ignition/cache" \
         --neednet "$2/ignition/neednet" --state-file "$2/ignition/state" --fetch-timeout 30s
 done
 "#;

@@ -80,7 +80,7 @@ impl Trial {
             status: None,
             node: None,
         };
-        for part in ["upper", "work", "root"] {
+        for part in ["upper", "work", "merged"] {
             let path = trial.folder.path().join(part);
             std::fs::create_dir_all(&path).map_err(LabFault::file("make", &path))?;
         }

@@ -3,12 +3,11 @@
 //! The unit has the name of the step. It outlives the agent; whoever comes next finds it by its name and waits for its
 //! end, so that no program runs twice at a time. Its end is kept until it has been recorded.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bringup_disk::{Owner, Wanted};
-use bringup_plan::AGENT;
+use bringup_plan::{AGENT, step_unit};
 use bringup_progress::{Failure, FailureKind};
 use bringup_systemd::{Activity, BusFault, Systemd, Transient, UnitState};
 
@@ -40,7 +39,7 @@ pub(crate) struct Program<'a> {
 pub(crate) fn run(machine: &Machine, program: Program<'_>) -> Result<(), Stopped> {
     let mut systemd = Systemd::connect()?;
     systemd.subscribe()?;
-    let unit = unit_name(program.step);
+    let unit = step_unit(program.step);
     if systemd.state(&unit)?.is_some_and(|state| is_under_way(&state)) {
         // How it went does not matter: what it did is done again, or found done.
         let _ = end(&mut systemd, &unit, machine, program.step, program.deadline, false);
@@ -97,7 +96,7 @@ pub(crate) fn join(
     digest: &str,
     deadline: Instant,
 ) -> Option<Result<(), Stopped>> {
-    let unit = unit_name(step);
+    let unit = step_unit(step);
     let looked = || -> Result<Option<Systemd>, BusFault> {
         let mut systemd = Systemd::connect()?;
         systemd.subscribe()?;
@@ -118,7 +117,7 @@ pub(crate) fn forget(step: &str) {
     let cleared = || -> Result<(), Stopped> {
         let mut systemd = Systemd::connect()?;
         systemd.subscribe()?;
-        clear(&mut systemd, &unit_name(step))
+        clear(&mut systemd, &step_unit(step))
     };
     let _ = cleared();
 }
@@ -200,26 +199,11 @@ fn clear(systemd: &mut Systemd, unit: &str) -> Result<(), Stopped> {
     Ok(systemd.forget_failure(unit)?)
 }
 
-/// The name of a step's unit.
-fn unit_name(step: &str) -> String {
-    let mut name = String::from("bringup-step-");
-    for byte in step.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => name.push(char::from(byte)),
-            _ => {
-                let _ = write!(name, "\\x{byte:02x}");
-            }
-        }
-    }
-    name.push_str(".service");
-    name
-}
-
 #[cfg(test)]
 mod tests {
     use bringup_systemd::{Activity, UnitState};
 
-    use super::{is_under_way, judge, unit_name};
+    use super::{is_under_way, judge};
     use crate::actions::Stopped;
 
     fn state(activity: Activity, result: &str, status: i32) -> UnitState {
@@ -260,11 +244,5 @@ mod tests {
         assert_eq!(why("oom-kill", 9), "it was ended because memory ran out");
         assert_eq!(why("timeout", 15), "timed out");
         assert!(judge(&state(Activity::Active, "success", 0), String::new).is_ok());
-    }
-
-    #[test]
-    fn a_step_has_one_unit_whatever_its_name() {
-        assert_eq!(unit_name("hook a/b"), "bringup-step-hook\\x20a\\x2fb.service");
-        assert_eq!(unit_name("driver-1.2"), "bringup-step-driver-1.2.service");
     }
 }

@@ -47,16 +47,7 @@ pub(crate) fn render(load: &Load<'_>, findings: &mut Findings) -> Rendered {
 
 /// The config of a load, within `limit` if that can be.
 pub(crate) fn within(load: &Load<'_>, limit: usize, findings: &mut Findings) -> Rendered {
-    for (index, part) in load.parts.iter().enumerate() {
-        findings.push(
-            Finding::warning(
-                codes::NOT_CARRIED,
-                format!("part `{}` is for cloud-init; Ignition has no place for it", part.name),
-            )
-            .at(load.document.place(&load.group_path.key("parts").index(index)))
-            .hint("write it as a step, a file or a unit of the node group"),
-        );
-    }
+    findings.append(load.parts_left_behind("Ignition"));
     let (platform, whole) = budget_of(load.group.platform);
     let can_fetch = is_fetchable(load, Fetcher::Ignition);
     let mut best = None;

@@ -122,14 +122,13 @@ impl AbsolutePath {
     fn home(text: &str) -> Option<String> {
         let rest = text.strip_prefix('~')?;
         let (user, below) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let homes = match user {
-            "" => vec![format!("/root{below}"), format!("/home/USER{below}")],
-            "root" => vec![format!("/root{below}")],
-            _ => vec![format!("/home/{user}{below}")],
+        let home = match user {
+            "" => format!("/home/USER{below}"),
+            "root" => format!("/root{below}"),
+            _ => format!("/home/{user}{below}"),
         };
-        let short = homes.iter().all(|home| Self::is_plain(home) && home.len() <= 60);
-        let homes: Vec<String> = homes.iter().map(|home| format!("`{home}`")).collect();
-        short.then(|| format!("write the home directory out, such as {}", homes.join(" or ")))
+        let is_short = Self::is_plain(&home) && home.len() <= 60;
+        is_short.then(|| format!("write the home directory out, such as `{home}`"))
     }
 
     fn is_plain(text: &str) -> bool {
@@ -226,11 +225,11 @@ mod tests {
     fn paths_hear_what_they_could_be() {
         assert_eq!(AbsolutePath::parse("/etc/x/").unwrap_err().hint, "write `/etc/x`");
         assert_eq!(AbsolutePath::parse("etc//./x").unwrap_err().hint, "write `/etc/x`");
-        let home = "write the home directory out, such as `/root/a` or `/home/USER/a`";
+        let home = "write the home directory out, such as `/home/USER/a`";
         assert_eq!(AbsolutePath::parse("~/a").unwrap_err().hint, home);
         assert_eq!(
             AbsolutePath::parse("~").unwrap_err().hint,
-            "write the home directory out, such as `/root` or `/home/USER`"
+            "write the home directory out, such as `/home/USER`"
         );
         assert_eq!(
             AbsolutePath::parse("~core/.bashrc").unwrap_err().hint,
