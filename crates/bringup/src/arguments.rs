@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Init(Init),
     /// Print the JSON Schema of a document or of an output
     Schema(Schema),
+    /// Write another system's documents as Bringup's
+    Convert(Convert),
     /// Boot it for real in a container and say whether the node comes up, and in which order
     Try(Box<TryOut>),
     /// Lay out plans and agents for upload and print their addresses and digests
@@ -76,7 +78,9 @@ impl Command {
             Self::Init(arguments) => arguments.output,
             Self::Publish(arguments) => arguments.output,
             Self::Try(arguments) => arguments.output,
-            Self::Render(_) | Self::Schema(_) | Self::Completions(_) | Self::Man(_) => Form::Human,
+            Self::Convert(_) | Self::Render(_) | Self::Schema(_) | Self::Completions(_) | Self::Man(_) => {
+                Form::Human
+            }
         };
         match form {
             Form::Human => ReportForm::Human,
@@ -130,6 +134,32 @@ pub(crate) struct Selection {
     /// Where `src` of files and parts is looked up [default: the document's folder]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) files_dir: Option<PathBuf>,
+    /// A further file of the same input: another system's instance groups, or `Additions` to its documents
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) with: Vec<PathBuf>,
+}
+
+/// What to convert to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Target {
+    /// The Bringup document
+    Bringup,
+}
+
+/// `bringup convert`
+#[derive(Debug, Args)]
+pub(crate) struct Convert {
+    /// Documents of eksctl, kops or tkestack; `-` is standard input
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+    /// What to write
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Target::Bringup)]
+    pub(crate) to: Target,
+    /// Where to write [default: standard output]
+    #[arg(short = 'o', long = "output-file", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
 }
 
 /// `bringup build`

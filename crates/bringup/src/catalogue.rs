@@ -5,8 +5,9 @@ use serde_json::Value;
 
 /// Every code of every crate, by name.
 pub fn codes() -> Vec<Code> {
-    let lists: [&[Code]; 6] = [
+    let lists: [&[Code]; 7] = [
         crate::outcome::codes::ALL,
+        bringup_ancestors::codes::ALL,
         bringup_carry::codes::ALL,
         bringup_cloudformation::codes::ALL,
         bringup_cloudinit::codes::ALL,

@@ -65,6 +65,7 @@ pub fn command() -> clap::Command {
 fn execute(command: Command, terminal: &mut Terminal) -> Result<Verdict, Stop> {
     match command {
         Command::Build(arguments) => commands::build::execute(&arguments, terminal),
+        Command::Convert(arguments) => commands::convert::execute(&arguments, terminal),
         Command::Render(arguments) => commands::render::execute(&arguments, terminal),
         Command::Inspect(arguments) => commands::inspect::execute(&arguments, terminal),
         Command::Diff(arguments) => commands::diff::execute(&arguments, terminal),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use bringup_ancestors::Input;
 use bringup_carry::{Load, Rendered, carriers_of, resolve_parts, unused_encoding};
 use bringup_diag::{Finding, Findings, Sources, closest};
 use bringup_plan::{LocalEntry, LocalFiles, sha256_hex};
@@ -67,11 +68,12 @@ pub(crate) struct Built {
 impl Project {
     /// Reads documents and the files that they refer to.
     pub(crate) fn load(paths: &[PathBuf], selection: &Selection) -> Result<Self, Stop> {
-        if paths.iter().filter(|path| files::is_standard_input(path)).count() > 1 {
+        if paths.iter().chain(&selection.with).filter(|path| files::is_standard_input(path)).count() > 1 {
             return Err(files::standard_input_twice());
         }
         let texts: Vec<(&Path, String)> = paths
             .iter()
+            .chain(&selection.with)
             .map(|path| Ok((path.as_path(), files::input_text(path)?)))
             .collect::<Result<_, Stop>>()?;
         Ok(Self::of_texts(texts, selection))
@@ -90,26 +92,31 @@ impl Project {
             sources: Sources::new(),
             names: Vec::new(),
         };
-        for (path, text) in texts {
-            let name = files::shown(path);
-            project.sources.add(&name, &text);
-            let read = bringup_spec::read(&name, &text);
-            project.findings.append(read.findings);
-            let root = files_root(path, selection);
-            for document in read.documents {
-                let references = bringup_plan::local_sources(&document.cluster);
-                let shown = match &selection.files_dir {
-                    Some(directory) => format!("`{}`", directory.display()),
-                    None => "the document's folder".to_owned(),
-                };
-                let local = files::local_files(&root, &shown, references.iter().map(AsRef::as_ref));
-                project.add_sources(&local, &root);
-                project.local.push(local);
-                project.roots.push(root.clone());
-                project.findings.append(bringup_plan::check_document(&document));
-                project.documents.push(document);
-            }
-            project.names.push(name);
+        let inputs: Vec<(String, PathBuf, String)> = texts
+            .into_iter()
+            .map(|(path, text)| (files::shown(path), files_root(path, selection), text))
+            .collect();
+        for (name, _, text) in &inputs {
+            project.sources.add(name, text);
+            project.names.push(name.clone());
+        }
+        let named: Vec<Input<'_>> = inputs.iter().map(|(name, _, text)| Input { name, text }).collect();
+        let read = bringup_ancestors::read(&named);
+        project.findings.append(read.findings);
+        let shown = match &selection.files_dir {
+            Some(directory) => format!("`{}`", directory.display()),
+            None => "the document's folder".to_owned(),
+        };
+        for document in read.documents {
+            let root = inputs.iter().find(|(name, ..)| *name == document.file);
+            let root = root.map_or_else(|| PathBuf::from("."), |(_, root, _)| root.clone());
+            let references = bringup_plan::local_sources(&document.cluster);
+            let local = files::local_files(&root, &shown, references.iter().map(AsRef::as_ref));
+            project.add_sources(&local, &root);
+            project.local.push(local);
+            project.roots.push(root);
+            project.findings.append(bringup_plan::check_document(&document));
+            project.documents.push(document);
         }
         project.tell_equal_names();
         project
@@ -328,8 +335,11 @@ fn known<'a>(what: &str, name: Option<&str>, names: impl IntoIterator<Item = &'a
     Err(Stop::input(format!("there is no {what} `{name}`")).with_hint(hint))
 }
 
-/// Whether these are documents of ours, mistakes and all: carriers hold the same words further in.
+/// Whether these are documents, ours or another system's, mistakes and all: carriers hold the same words further in.
 pub(crate) fn is_document(text: &str) -> bool {
+    if bringup_ancestors::is_foreign(text) {
+        return true;
+    }
     if let Ok(value) = serde_json::from_str::<serde_json::Value>(text) {
         let version = value.get("apiVersion").and_then(serde_json::Value::as_str);
         return version.is_some_and(|version| version.starts_with(API_GROUP));

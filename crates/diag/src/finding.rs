@@ -54,6 +54,13 @@ impl Span {
         Self { start: position, end: position }
     }
 
+    /// The same stretch, so many lines further down.
+    #[must_use]
+    pub fn lower_by(self, lines: u32) -> Self {
+        let lower = |at: Position| Position { line: at.line.saturating_add(lines), ..at };
+        Self { start: lower(self.start), end: lower(self.end) }
+    }
+
     /// The span of a whole line.
     pub fn line(line: u32, text: &str) -> Self {
         let width = u32::try_from(text.chars().count()).unwrap_or(u32::MAX - 1);

@@ -1,10 +1,10 @@
 //! Whose document it is: ours, another system's, or nobody's.
 
-use bringup_diag::{Finding, Place, Span, closest};
+use bringup_diag::{Finding, Span, closest};
 use bringup_yaml::Node;
 
-use crate::codes;
 use crate::decode::is_nothing;
+use crate::{Files, codes};
 
 /// The version of the format.
 pub(crate) const API_VERSION: &str = "bringup.dev/v1alpha1";
@@ -36,7 +36,7 @@ const CARRIERS: [(&str, &str); 7] = [
 ];
 
 /// Nothing if the tree says that it is one of our documents, else why not.
-pub(crate) fn refusal(file: &str, tree: &Node) -> Option<Finding> {
+pub(crate) fn refusal(files: &Files, tree: &Node) -> Option<Finding> {
     let says = |key: &str| tree.get(key).filter(|node| !is_nothing(node)).and_then(Node::text);
     let (version, kind) = (says("apiVersion"), says("kind"));
     if version == Some(API_VERSION) && kind == Some(KIND) {
@@ -45,7 +45,7 @@ pub(crate) fn refusal(file: &str, tree: &Node) -> Option<Finding> {
     let head = Span { end: tree.span.start, ..tree.span };
     let span_of = |key: &str| tree.get(key).map_or(head, |node| node.span);
     let finding = |span: Span, message: String, hint: String| {
-        Some(Finding::error(codes::KIND, message).at(Place::new(file, span)).hint(hint))
+        Some(Finding::error(codes::KIND, message).at(files.place(span)).hint(hint))
     };
     let ours = format!("write `apiVersion: {API_VERSION}` and `kind: {KIND}` at the top");
     if tree.entries().is_none() {

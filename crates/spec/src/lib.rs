@@ -10,6 +10,7 @@ pub mod codes;
 mod consistency;
 pub mod decode;
 mod document;
+mod files;
 mod hazard;
 mod kind;
 mod read;
@@ -18,5 +19,6 @@ mod syntax;
 mod value;
 
 pub use document::*;
-pub use read::{Document, Read, json_schema, read};
+pub use files::Files;
+pub use read::{Document, Read, json_schema, read, read_trees};
 pub use value::*;

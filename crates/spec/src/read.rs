@@ -4,15 +4,16 @@ use bringup_diag::{Finding, Findings, Place, Span};
 use bringup_yaml::{Limits, Node, Path};
 
 use crate::decode::{Decode as _, Reader, Schemas};
-use crate::{Cluster, NodeGroup, Text, codes, consistency, hazard, kind, recovery, syntax};
+use crate::{Cluster, Files, NodeGroup, Text, codes, consistency, hazard, kind, recovery, syntax};
 
 /// A cluster with the text that it came from.
 #[derive(Clone, Debug)]
 pub struct Document {
     /// What it says.
     pub cluster: Cluster,
-    /// The file's name, as the person gave it.
+    /// The name of its file, as the person gave it; of the first, where it was put together from several.
     pub file: String,
+    files: Files,
     tree: Node,
     /// Values that could not be read and were left out, and what they were to be part of.
     lost: Vec<Span>,
@@ -21,12 +22,12 @@ pub struct Document {
 impl Document {
     /// The place of the value at `path` or, if it is not written, of its nearest ancestor that is.
     pub fn place(&self, path: &Path) -> Place {
-        Place::new(self.file.clone(), self.tree.span_at(path))
+        self.files.place(self.tree.span_at(path))
     }
 
     /// The place of the key that `path` ends in.
     pub fn key_place(&self, path: &Path) -> Place {
-        Place::new(self.file.clone(), self.tree.key_span_at(path))
+        self.files.place(self.tree.key_span_at(path))
     }
 
     /// The located tree of the document.
@@ -36,7 +37,8 @@ impl Document {
 
     /// Whether a finding only follows from a value that could not be read, which has been told already.
     pub fn is_follow_up(&self, finding: &Finding) -> bool {
-        finding.place.as_ref().is_some_and(|place| place.file == self.file && self.lost.contains(&place.span))
+        let is_lost = |place: &Place| self.lost.iter().any(|span| self.files.place(*span) == *place);
+        finding.place.as_ref().is_some_and(is_lost)
     }
 
     /// Whether every value could be read.
@@ -66,30 +68,37 @@ pub struct Read {
 
 /// Reads all documents of a file, YAML or JSON.
 pub fn read(file: &str, text: &str) -> Read {
-    let mut reader = Reader::with_source(file, text);
-    let mut documents = Vec::new();
     match bringup_yaml::parse(text, Limits::default()) {
-        Err(fault) => reader.push(syntax::finding(file, text, &fault)),
-        Ok(trees) => {
-            if trees.is_empty() {
-                let finding = Finding::error(codes::KIND, "there is no document in this file")
-                    .hint("`bringup init` writes one to begin with");
-                reader.push(finding.at(Place::new(file, Span::point(1, 1))));
-            }
-            for mut tree in trees {
-                if let Some(finding) = kind::refusal(file, &tree) {
-                    reader.push(finding);
-                    continue;
-                }
-                hazard::report(&tree, &mut reader);
-                report_placeholders(&tree, &mut reader);
-                let mut lost = Vec::new();
-                let whole = Cluster::decode(&tree, &mut reader);
-                let broken = reader.take_broken();
-                if let Some(cluster) = whole.or_else(|| recovery::rest(file, &mut tree, broken, &mut lost)) {
-                    documents.push(Document { cluster, file: file.to_owned(), tree, lost });
-                }
-            }
+        Ok(trees) => read_trees(&Files::one(file), text, trees),
+        Err(fault) => {
+            let findings = [syntax::finding(file, text, &fault)].into_iter().collect();
+            Read { documents: Vec::new(), findings }
+        }
+    }
+}
+
+/// Reads documents whose trees somebody else has made. Their spans count in `text`, which `files` were joined to.
+pub fn read_trees(files: &Files, text: &str, trees: Vec<Node>) -> Read {
+    let mut reader = Reader::over(files.clone(), text);
+    let mut documents = Vec::new();
+    if trees.is_empty() {
+        let finding = Finding::error(codes::KIND, "there is no document in this file")
+            .hint("`bringup init` writes one to begin with");
+        reader.push(finding.at(files.place(Span::point(1, 1))));
+    }
+    for mut tree in trees {
+        if let Some(finding) = kind::refusal(files, &tree) {
+            reader.push(finding);
+            continue;
+        }
+        hazard::report(&tree, &mut reader);
+        report_placeholders(&tree, &mut reader);
+        let mut lost = Vec::new();
+        let whole = Cluster::decode(&tree, &mut reader);
+        let broken = reader.take_broken();
+        if let Some(cluster) = whole.or_else(|| recovery::rest(&mut tree, broken, &mut lost)) {
+            let file = files.place(tree.span).file;
+            documents.push(Document { cluster, file, files: files.clone(), tree, lost });
         }
     }
     let mut findings = reader.into_findings();

@@ -10,10 +10,10 @@ use crate::decode::{Decode as _, Reader};
 ///
 /// What a further pass finds is only that something is missing now, which nobody needs to hear. `lost` gets the spans
 /// at which later checks would say the same.
-pub(crate) fn rest(file: &str, tree: &mut Node, broken: Vec<Span>, lost: &mut Vec<Span>) -> Option<Cluster> {
+pub(crate) fn rest(tree: &mut Node, broken: Vec<Span>, lost: &mut Vec<Span>) -> Option<Cluster> {
     let mut broken = broken;
     while take_out(tree, &broken, &[], lost) {
-        let mut reader = Reader::new(file);
+        let mut reader = Reader::new("");
         if let Some(cluster) = Cluster::decode(tree, &mut reader) {
             return Some(cluster);
         }

@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result};
 
 /// A crate and those of ours that it may use.
 const ALLOWED: &[(&str, &[&str])] = &[
+    ("ancestors", &["diag", "spec", "yaml"]),
     ("aws", &[]),
     ("bench", &[]),
     ("disk", &[]),
@@ -25,6 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "bringup",
         &[
+            "ancestors",
             "carry",
             "cloudformation",
             "cloudinit",

@@ -63,6 +63,14 @@ pub enum Style {
     Folded,
 }
 
+impl Default for Node {
+    /// Nothing, nowhere.
+    fn default() -> Self {
+        let content = Content::Scalar(Scalar { text: String::new(), style: Style::Plain });
+        Self { content, span: Span::default(), tag: None }
+    }
+}
+
 impl Node {
     /// The entries of a mapping.
     pub fn entries(&self) -> Option<&[Entry]> {
@@ -136,6 +144,27 @@ impl Node {
             node = next;
         }
         span
+    }
+
+    /// The same tree, so many lines further down.
+    #[must_use]
+    pub fn lower_by(mut self, lines: u32) -> Self {
+        self.span = self.span.lower_by(lines);
+        match &mut self.content {
+            Content::Scalar(_) => {}
+            Content::List(items) => {
+                for item in items.iter_mut() {
+                    *item = std::mem::take(item).lower_by(lines);
+                }
+            }
+            Content::Map(entries) => {
+                for entry in entries.iter_mut() {
+                    entry.key_span = entry.key_span.lower_by(lines);
+                    entry.value = std::mem::take(&mut entry.value).lower_by(lines);
+                }
+            }
+        }
+        self
     }
 
     /// The plain value by YAML 1.2's core schema; of duplicate keys the last counts, tags are dropped.

@@ -2,6 +2,7 @@
 
 pub(crate) mod build;
 pub(crate) mod completions;
+pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod init;

@@ -7,12 +7,12 @@ use bringup_diag::{Code, Finding, Findings, Place, Position, Span, is_secret_key
 use bringup_yaml::{Entry, Node, Resolved, Scalar};
 
 use super::{Decode, KeyHomes, SourceText, text_fault};
-use crate::codes;
+use crate::{Files, codes};
 
 /// Collects findings while a document is decoded.
 #[derive(Debug)]
 pub struct Reader {
-    file: String,
+    files: Files,
     source: SourceText,
     findings: Findings,
     homes: Option<KeyHomes>,
@@ -30,15 +30,13 @@ impl Reader {
 
     /// A reader that has the text too, and so can point at a place inside a value.
     pub fn with_source(file: impl Into<String>, text: &str) -> Self {
+        Self::over(Files::one(file), text)
+    }
+
+    /// The same for several files.
+    pub fn over(files: Files, text: &str) -> Self {
         let source = SourceText::new(text);
-        Self {
-            file: file.into(),
-            source,
-            findings: Findings::new(),
-            homes: None,
-            hushed: false,
-            broken: Vec::new(),
-        }
+        Self { files, source, findings: Findings::new(), homes: None, hushed: false, broken: Vec::new() }
     }
 
     /// The innermost entries and items that could not be read, since this was last asked.
@@ -67,9 +65,9 @@ impl Reader {
         self.findings
     }
 
-    /// The place of a span in this file.
+    /// The place of a span in its file.
     pub fn place(&self, span: Span) -> Place {
-        Place::new(self.file.clone(), span)
+        self.files.place(span)
     }
 
     /// Records an error and gives `None`, so that a decoder can end with it.

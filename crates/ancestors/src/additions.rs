@@ -1,0 +1,114 @@
+//! What an ancestor's file cannot say, in a document of its own beside it.
+//!
+//! ```yaml
+//! apiVersion: bringup.dev/v1alpha1
+//! kind: Additions
+//! spec:
+//!   api:
+//!     endpoint: https://api.example
+//!   nodeGroups:
+//!     - name: workers
+//!       agent: image
+//! ```
+//!
+//! Its `spec` is laid over that of the translated document: mappings key by key, node groups by their names, anything
+//! else as a whole. With `metadata.name` it is for one cluster, else for all. A group without a name is for every group.
+
+use bringup_yaml::{Content, Entry, Node};
+
+use crate::codes;
+use crate::tell::Teller;
+
+/// The kind of such documents.
+pub const KIND: &str = "Additions";
+
+/// Whether a tree is one of them.
+pub(crate) fn is_additions(tree: &Node) -> bool {
+    tree.get("kind").and_then(Node::text) == Some(KIND)
+        && tree
+            .get("apiVersion")
+            .and_then(Node::text)
+            .is_some_and(|version| version.starts_with("bringup.dev/"))
+}
+
+/// Lays additions over the documents that they are for.
+pub(crate) fn lay_over(documents: &mut [Node], additions: &Node, tell: &mut Teller<'_>) {
+    let name_of = |tree: &Node| tree.get("metadata")?.get("name")?.text().map(str::to_owned);
+    let wanted = name_of(additions);
+    let known = ["apiVersion", "kind", "metadata", "spec"];
+    for entry in additions.entries().unwrap_or_default() {
+        if !known.contains(&entry.key.as_str()) {
+            let message = format!("unknown key `{}` in additions", entry.key);
+            tell.error(codes::ADDITIONS, entry.key_span, message, "write what is to be added under `spec`");
+        }
+    }
+    let Some(spec) = additions.get("spec") else {
+        tell.error(codes::ADDITIONS, additions.span, "these additions have no `spec`", "add `spec:`");
+        return;
+    };
+    let mut used = false;
+    for document in documents.iter_mut() {
+        if wanted.is_some() && wanted != name_of(document) {
+            continue;
+        }
+        used = true;
+        if let Some(slot) = value_of(document, "spec") {
+            lay_spec(slot, spec, tell);
+        }
+    }
+    if !used {
+        let message = match &wanted {
+            Some(name) => format!("there is no cluster `{name}` to add to"),
+            None => "there is no document of another system to add to".to_owned(),
+        };
+        let hint = "give the file that it adds to in the same call; a Bringup document needs no additions";
+        tell.error(codes::ADDITIONS, additions.span, message, hint);
+    }
+}
+
+fn lay_spec(spec: &mut Node, more: &Node, tell: &mut Teller<'_>) {
+    for entry in more.entries().unwrap_or_default() {
+        if entry.key == "nodeGroups" {
+            for group in entry.value.items().unwrap_or_default() {
+                lay_group(spec, group, tell);
+            }
+        } else {
+            lay_entry(spec, entry);
+        }
+    }
+}
+
+fn lay_group(spec: &mut Node, more: &Node, tell: &mut Teller<'_>) {
+    let name = more.get("name").and_then(Node::text);
+    let mut used = false;
+    let groups = value_of(spec, "nodeGroups").map(|groups| &mut groups.content);
+    if let Some(Content::List(groups)) = groups {
+        for group in groups {
+            if name.is_none() || group.get("name").and_then(Node::text) == name {
+                used = true;
+                more.entries().unwrap_or_default().iter().for_each(|entry| lay_entry(group, entry));
+            }
+        }
+    }
+    if let (false, Some(name)) = (used, name) {
+        let hint = "write the name of a group of the other document; leave `name` out to add to each";
+        tell.error(codes::ADDITIONS, more.span, format!("there is no node group `{name}` to add to"), hint);
+    }
+}
+
+/// Lays one key over a mapping: into a mapping key by key, else in the place of what was there.
+fn lay_entry(node: &mut Node, entry: &Entry) {
+    let Content::Map(entries) = &mut node.content else { return };
+    match entries.iter_mut().find(|known| known.key == entry.key) {
+        Some(known) => match (&known.value.content, entry.value.entries()) {
+            (Content::Map(_), Some(more)) => more.iter().for_each(|entry| lay_entry(&mut known.value, entry)),
+            _ => *known = entry.clone(),
+        },
+        None => entries.push(entry.clone()),
+    }
+}
+
+fn value_of<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Node> {
+    let Content::Map(entries) = &mut node.content else { return None };
+    entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.value)
+}

@@ -1,0 +1,24 @@
+//! Documents of the systems that Bringup descends from in, Bringup documents out.
+//!
+//! [`read`] takes the texts of files, ours and others'. A document of another system is translated to the *tree* of a
+//! Bringup document whose every value keeps the place where the person wrote it, and that tree is read like any other:
+//! what is found later, down to the plan, points into the file that they have. `convert` only has to write the tree.
+//!
+//! What an ancestor's file cannot say (the API's address, how the agent arrives) may be added by a document of the
+//! kind `Additions`, see [`additions`].
+#![forbid(unsafe_code)]
+
+pub mod additions;
+pub mod codes;
+mod eksctl;
+mod fields;
+mod kops;
+mod merge_keys;
+mod read;
+mod system;
+mod tell;
+mod tkestack;
+mod tree;
+
+pub use read::{Input, is_foreign, read};
+pub use system::System;

@@ -1,0 +1,93 @@
+//! From the texts of files to Bringup documents, whosever they are.
+
+use std::collections::BTreeMap;
+
+use bringup_diag::Findings;
+use bringup_spec::{Files, Read};
+use bringup_yaml::{Limits, Node};
+
+use crate::System;
+use crate::additions::{is_additions, lay_over};
+use crate::merge_keys::carried_out;
+use crate::tell::Teller;
+
+/// A file: its name as the person gave it, and its text.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The text.
+    pub text: &'a str,
+}
+
+/// Whether a text holds a document of another system.
+pub fn is_foreign(text: &str) -> bool {
+    trees_of(text).is_some_and(|trees| trees.iter().any(|tree| System::of(tree).is_some()))
+}
+
+/// Reads all documents of several files.
+///
+/// Documents of another system may be spread over the files: an instance group finds its cluster in any of them.
+pub fn read(inputs: &[Input<'_>]) -> Read {
+    let mut documents = Vec::new();
+    let mut findings = Findings::new();
+    let mut theirs: Vec<(Input<'_>, Vec<Node>)> = Vec::new();
+    for input in inputs {
+        match trees_of(input.text) {
+            Some(trees) if trees.iter().any(|tree| is_additions(tree) || System::of(tree).is_some()) => {
+                theirs.push((*input, trees));
+            }
+            _ => {
+                let ours = bringup_spec::read(input.name, input.text);
+                documents.extend(ours.documents);
+                findings.append(ours.findings);
+            }
+        }
+    }
+    if !theirs.is_empty() {
+        let translated = translated(theirs);
+        documents.extend(translated.documents);
+        findings.append(translated.findings);
+    }
+    Read { documents, findings }
+}
+
+fn trees_of(text: &str) -> Option<Vec<Node>> {
+    bringup_yaml::parse(text, Limits::default()).ok()
+}
+
+fn translated(inputs: Vec<(Input<'_>, Vec<Node>)>) -> Read {
+    let (files, text) = Files::joined(inputs.iter().map(|(input, _)| (input.name, input.text)));
+    let mut tell = Teller::new(&files);
+    let mut of_system: BTreeMap<System, Vec<Node>> = BTreeMap::new();
+    let mut additions = Vec::new();
+    let mut rest = Vec::new();
+    for ((_, trees), offset) in inputs.into_iter().zip(files.offsets()) {
+        for tree in trees {
+            let tree = tree.lower_by(offset);
+            if let Some(system) = System::of(&tree) {
+                of_system.entry(system).or_default().push(carried_out(tree));
+            } else if is_additions(&tree) {
+                additions.push(tree);
+            } else {
+                rest.push(tree);
+            }
+        }
+    }
+    let mut trees = Vec::new();
+    for (system, documents) in of_system {
+        trees.extend(system.translate(&documents, &mut tell));
+    }
+    for more in &additions {
+        lay_over(&mut trees, more, &mut tell);
+    }
+    trees.extend(rest);
+    let mut findings = tell.into_findings();
+    // Where nothing could be translated, that has been told.
+    if trees.is_empty() {
+        return Read { documents: Vec::new(), findings: findings.sorted() };
+    }
+    let read = bringup_spec::read_trees(&files, &text, trees);
+    findings.append(read.findings);
+    Read { documents: read.documents, findings: findings.sorted() }
+}

@@ -1,0 +1,42 @@
+//! The other systems, and how their documents are known.
+
+use bringup_yaml::Node;
+
+use crate::tell::Teller;
+use crate::{eksctl, kops, tkestack};
+
+/// A system whose documents are understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum System {
+    /// eksctl: `ClusterConfig`.
+    Eksctl,
+    /// kops: `Cluster` and `InstanceGroup`.
+    Kops,
+    /// tkestack: `Cluster` and `Machine`.
+    Tkestack,
+}
+
+/// How `apiVersion` begins, and whose it is then.
+const GROUPS: [(&str, System); 4] = [
+    ("eksctl.io/", System::Eksctl),
+    ("kops.k8s.io/", System::Kops),
+    ("kops/", System::Kops),
+    ("platform.tkestack.io/", System::Tkestack),
+];
+
+impl System {
+    /// Whose document it is, by its `apiVersion`.
+    pub(crate) fn of(tree: &Node) -> Option<Self> {
+        let version = tree.get("apiVersion").and_then(Node::text)?;
+        GROUPS.iter().find(|(group, _)| version.starts_with(group)).map(|(_, system)| *system)
+    }
+
+    /// Translates all documents of this system at once: an instance group belongs to the cluster beside it.
+    pub(crate) fn translate(self, documents: &[Node], tell: &mut Teller<'_>) -> Vec<Node> {
+        match self {
+            Self::Eksctl => eksctl::translate(documents, tell),
+            Self::Kops => kops::translate(documents, tell),
+            Self::Tkestack => tkestack::translate(documents, tell),
+        }
+    }
+}

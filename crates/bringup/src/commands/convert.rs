@@ -1,0 +1,30 @@
+//! `bringup convert`
+
+use bringup_yaml::to_yaml;
+
+use crate::arguments::{Convert, Target};
+use crate::outcome::{Stop, Verdict};
+use crate::project::Project;
+use crate::{Terminal, files};
+
+pub(crate) fn execute(arguments: &Convert, terminal: &mut Terminal) -> Result<Verdict, Stop> {
+    let Target::Bringup = arguments.to;
+    let project = Project::load(&arguments.files, &arguments.selection)?;
+    terminal.findings(&project.findings.clone().sorted(), &project.sources);
+    // What could not be translated is told; half a document would be taken for a whole one.
+    if project.findings.has_errors() || project.documents.is_empty() {
+        return Ok(Verdict::Wrong);
+    }
+    let texts: Vec<String> =
+        project.documents.iter().map(|document| to_yaml(&document.tree().to_value())).collect();
+    let text = texts.join("---\n");
+    match &arguments.file {
+        None => terminal.data(text.as_bytes())?,
+        Some(path) if files::exists(path) => {
+            return Err(Stop::input(format!("`{}` is there already; it is left as it is", path.display()))
+                .with_hint("name another file"));
+        }
+        Some(path) => files::create(path, text.as_bytes())?,
+    }
+    Ok(Verdict::Good)
+}
