@@ -176,3 +176,41 @@ fn what_is_written_after_a_cut_stands_at_the_end() {
     file.write(b"one").unwrap();
     assert_eq!(place.disk.read(Path::new("/file")).unwrap(), b"someone");
 }
+
+#[test]
+fn what_is_private_is_a_file_that_only_its_owner_may_open() {
+    let place = Place::new();
+    let path = Path::new("/lock");
+    let there = place.root().join("lock");
+    let mode = || there.symlink_metadata().unwrap().permissions().mode() & 0o7777;
+    place.disk.private(path).unwrap();
+    assert_eq!(mode(), 0o600);
+    // One that was made more openly is shut, and keeps what it holds.
+    std::fs::write(&there, "kept").unwrap();
+    std::fs::set_permissions(&there, std::fs::Permissions::from_mode(0o666)).unwrap();
+    place.disk.private(path).unwrap();
+    assert_eq!((mode(), std::fs::read_to_string(&there).unwrap().as_str()), (0o600, "kept"));
+}
+
+#[test]
+fn what_is_no_file_is_not_opened_as_a_private_one() {
+    let place = Place::new();
+    let outside = place.holder.path().join("outside");
+    std::fs::write(&outside, "").unwrap();
+    std::fs::set_permissions(&outside, std::fs::Permissions::from_mode(0o644)).unwrap();
+    symlink(&outside, place.root().join("link")).unwrap();
+    symlink("/elsewhere", place.root().join("dangling")).unwrap();
+    std::fs::create_dir(place.root().join("folder")).unwrap();
+    let pipe = place.root().join("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let refused = |name: &str| place.disk.private(Path::new(name)).unwrap_err().to_string();
+    for name in ["/link", "/dangling", "/folder", "/pipe"] {
+        assert_eq!(refused(name), "it is not a file", "{name}");
+    }
+    // With somebody at its other end, a pipe can be opened.
+    let reader = std::fs::File::options().read(true).write(true).open(&pipe).unwrap();
+    assert_eq!(refused("/pipe"), "it is not a file");
+    drop(reader);
+    assert_eq!(std::fs::metadata(&outside).unwrap().permissions().mode() & 0o7777, 0o644);
+    assert!(!place.root().join("elsewhere").exists());
+}

@@ -20,6 +20,8 @@ pub(crate) enum LockFault {
     Taken,
     #[error(transparent)]
     File(#[from] bringup_disk::FileFault),
+    #[error("cannot lock `{path}`: {source}; remove it")]
+    InTheWay { path: &'static str, source: std::io::Error },
     #[error("cannot lock `{path}`: {source}")]
     System { path: &'static str, source: std::io::Error },
 }
@@ -30,12 +32,10 @@ impl Lock {
         let path = Path::new(places::LOCK);
         machine.files().make_parents(path)?;
         let system = |source| LockFault::System { path: places::LOCK, source };
-        let file = std::fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(machine.outside(path))
-            .map_err(system)?;
+        let file = machine.private(path).map_err(|fault| match fault.kind() {
+            std::io::ErrorKind::InvalidInput => LockFault::InTheWay { path: places::LOCK, source: fault },
+            _ => system(fault),
+        })?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Self { _file: file }),
             Err(rustix::io::Errno::WOULDBLOCK) => Err(LockFault::Taken),

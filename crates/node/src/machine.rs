@@ -24,12 +24,18 @@ impl Machine {
         Files::on(&self.disk)
     }
 
+    /// A file that only root may open, to be locked or to have holes made in it; made if it is not there.
+    pub(crate) fn private(&self, path: &Path) -> io::Result<std::fs::File> {
+        self.disk.private(path)
+    }
+
     /// Whether this is the machine itself: units can be started and programs run.
     pub(crate) fn is_itself(&self) -> bool {
         self.root == Path::new("/")
     }
 
-    /// Where a path of the machine is for other programs of the machine that runs the agent.
+    /// Where a path of the machine is for a test that looks at it from outside.
+    #[cfg(test)]
     pub(crate) fn outside(&self, path: &Path) -> PathBuf {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }

@@ -4,7 +4,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use bringup_disk::{FileFault, Owner, Wanted};
-use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::fs::FallocateFlags;
 
 use crate::machine::Machine;
 use crate::places;
@@ -37,8 +37,7 @@ pub(crate) fn thin(machine: &Machine, step: &str) {
     if room < KEPT {
         return;
     }
-    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    if let Ok(file) = rustix::fs::open(machine.outside(Path::new(&path(step))), flags, Mode::empty()) {
+    if let Ok(file) = machine.private(Path::new(&path(step))) {
         let _ = rustix::fs::fallocate(&file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, 0, room);
     }
 }
@@ -122,6 +121,26 @@ mod tests {
         assert_eq!(path.metadata().unwrap().len(), KEPT);
         assert!(written(&machine, "hook").ends_with("the end\n"));
         assert_eq!(tail(&machine, "nothing"), "");
+    }
+
+    /// Whoever may write to a folder on the way could make holes in any file else.
+    #[test]
+    fn no_link_leads_to_a_file_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let theirs = elsewhere.path().join("hook");
+        std::fs::write(&theirs, vec![b'x'; 1 << 20]).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("var")).unwrap();
+        let machine = Machine::open(folder.path()).unwrap();
+        std::fs::create_dir_all(elsewhere.path().join("lib/bringup/output")).unwrap();
+        std::fs::hard_link(&theirs, elsewhere.path().join("lib/bringup/output/hook")).unwrap();
+        // Within the root, where the link leads to nothing, there is a file of the same name.
+        let inside = folder.path().join(elsewhere.path().strip_prefix("/").unwrap());
+        std::fs::create_dir_all(inside.join("lib/bringup/output")).unwrap();
+        std::fs::write(inside.join("lib/bringup/output/hook"), vec![b'y'; 1 << 20]).unwrap();
+        thin(&machine, "hook");
+        assert_eq!(std::fs::read(&theirs).unwrap(), vec![b'x'; 1 << 20]);
+        assert!(std::fs::read(inside.join("lib/bringup/output/hook")).unwrap().starts_with(&[0]));
     }
 
     #[test]

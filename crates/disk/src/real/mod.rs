@@ -10,6 +10,7 @@ use std::path::Path;
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, RawMode};
+use rustix::io::Errno;
 
 use crate::{Disk, Entry, Kind, Opened, Readable};
 use opened::OpenedFile;
@@ -49,6 +50,28 @@ impl RealDisk {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
         }
         Ok((std::fs::File::from(file), entry.size))
+    }
+
+    /// A file that only its owner may open, to be written or locked; made if it is not there. What is no file is refused:
+    /// a link could lead anywhere, and a named pipe would hold whoever opens it.
+    pub fn private(&self, path: &Path) -> io::Result<std::fs::File> {
+        let (directory, name) = self.parent(path)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let mode = raw(0o600);
+        let no_file = || io::Error::new(io::ErrorKind::InvalidInput, "it is not a file");
+        let file = match rustix::fs::openat(&directory, &name, flags, mode) {
+            // In turn: a link, a directory, a pipe that nobody reads.
+            Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO) => return Err(no_file()),
+            opened => opened?,
+        };
+        let entry = entry(&rustix::fs::fstat(&file)?);
+        if entry.kind != Kind::File {
+            return Err(no_file());
+        }
+        if entry.mode != 0o600 {
+            rustix::fs::fchmod(&file, mode)?;
+        }
+        Ok(std::fs::File::from(file))
     }
 }
 

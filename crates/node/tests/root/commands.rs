@@ -23,6 +23,39 @@ fn two_agents_at_once_are_kept_apart() {
     assert!(!node.path("/var/lib/bringup/journal").exists());
 }
 
+/// Whoever can open the lock can hold it, and hold the agent up.
+#[test]
+fn only_root_can_open_the_lock() {
+    needs_root();
+    let node = Node::new(&small());
+    node.up();
+    assert_eq!(mode(&node, "/run/bringup/lock"), 0o600);
+    std::fs::set_permissions(node.path("/run/bringup/lock"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    node.up();
+    assert_eq!(mode(&node, "/run/bringup/lock"), 0o600);
+}
+
+#[test]
+fn a_lock_that_is_no_file_leads_nowhere_and_holds_nobody() {
+    let pipe = |path: &std::path::Path| {
+        rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    };
+    let link = |path: &std::path::Path| std::os::unix::fs::symlink("../../etc/shadow", path).unwrap();
+    let folder = |path: &std::path::Path| std::fs::create_dir(path).unwrap();
+    let makes: [(&str, &dyn Fn(&std::path::Path)); 3] =
+        [("a pipe", &pipe), ("a link", &link), ("a folder", &folder)];
+    for (what, make) in makes {
+        let node = Node::new(&small());
+        std::fs::create_dir_all(node.path("/run/bringup")).unwrap();
+        make(&node.path("/run/bringup/lock"));
+        let mut agent = crate::disks::Paused::start(&node);
+        assert_eq!(agent.code(), Some(3), "{what}");
+        let why = "cannot lock `/run/bringup/lock`: it is not a file; remove it\n";
+        assert!(agent.said().ends_with(why), "{what}: {}", agent.said());
+        assert!(!node.path("/etc/shadow").exists() && !node.path("/var/lib/bringup/journal").exists());
+    }
+}
+
 #[test]
 fn a_plan_of_a_newer_format_is_refused_with_both() {
     let mut plan = small();

@@ -26,11 +26,16 @@ impl Paused {
         Self { child, errors }
     }
 
+    /// What it has said so far.
+    pub(crate) fn said(&self) -> String {
+        std::fs::read_to_string(&self.errors).unwrap_or_default()
+    }
+
     /// Returns once the agent has said this.
     fn until_says(&mut self, words: &str) {
         let deadline = Instant::now() + Duration::from_mins(1);
         loop {
-            let said = std::fs::read_to_string(&self.errors).unwrap_or_default();
+            let said = self.said();
             if said.contains(words) {
                 return;
             }
