@@ -16,7 +16,8 @@ const SHOWN: u64 = 2 * 1024;
 /// Room is given back in whole blocks of the disk.
 const BLOCK: u64 = 4096;
 
-fn path(step: &str) -> String {
+/// Where the output of a step's program is kept.
+pub(crate) fn path(step: &str) -> String {
     let plain: String =
         step.chars().map(|letter| if letter == '/' || letter.is_control() { '_' } else { letter }).collect();
     format!("{}/{plain}", places::OUTPUT)

@@ -10,6 +10,8 @@ pub(crate) const DONE: &str = "/var/lib/bringup/done.json";
 pub(crate) const FAILED: &str = "/var/lib/bringup/failed.json";
 /// How it stands.
 pub(crate) const STATUS: &str = "/run/bringup/status.json";
+/// The same with what a program wrote, for root; there only while there is such a thing to tell.
+pub(crate) const FULL_STATUS: &str = "/run/bringup/status-full.json";
 /// Keeps two agents apart.
 pub(crate) const LOCK: &str = "/run/bringup/lock";
 /// Where operator's programs write.

@@ -18,6 +18,12 @@ use crate::output;
 /// Units that are gone at the next boot.
 const RUNTIME_UNITS: &str = "/run/systemd/system";
 
+/// How the units of all steps begin.
+const STEP_UNITS: &str = "bringup-step-";
+
+/// How long the end of a program is waited for that is told to stop.
+const LONGEST_STOP: Duration = Duration::from_secs(90);
+
 /// A program that is run on behalf of a step.
 #[derive(Debug)]
 pub(crate) struct Program<'a> {
@@ -114,12 +120,37 @@ pub(crate) fn join(
 
 /// Clears the unit of a program away whose success is recorded. One that stays is cleared before it is needed again.
 pub(crate) fn forget(step: &str) {
-    let cleared = || -> Result<(), Stopped> {
+    let cleared = || -> Result<(), BusFault> {
         let mut systemd = Systemd::connect()?;
         systemd.subscribe()?;
         clear(&mut systemd, &step_unit(step))
     };
     let _ = cleared();
+}
+
+/// Ends the programs of all steps that still run, and clears all of their units away, of whichever plan.
+pub(crate) fn forget_all(machine: &Machine) -> Result<(), BusFault> {
+    let mut systemd = Systemd::connect()?;
+    systemd.subscribe()?;
+    for unit in systemd.named(STEP_UNITS)? {
+        if systemd.state(&unit)?.is_some_and(|state| is_under_way(&state)) {
+            let job = systemd.stop(&unit)?;
+            systemd.job_end(&job, Instant::now() + LONGEST_STOP)?;
+        }
+        clear(&mut systemd, &unit)?;
+    }
+    let files = machine.files();
+    let folder = Path::new(RUNTIME_UNITS);
+    let ours = |name: &std::ffi::OsString| name.to_str().is_some_and(|name| name.starts_with(STEP_UNITS));
+    let mut removed = false;
+    for name in files.disk().list(folder).unwrap_or_default().into_iter().filter(ours) {
+        // A folder of somebody's drop-ins stays.
+        removed |= files.remove(&folder.join(name)).is_ok();
+    }
+    if removed {
+        systemd.reload()?;
+    }
+    Ok(())
 }
 
 /// A unit that the manager has not come to yet is inactive, and its result is `success`: that is no end.
@@ -161,19 +192,21 @@ fn end(
         }
     };
     output::settle(machine, step);
-    let result = judge(&state, || output::tail(machine, step));
+    let result = judge(&state, step, || output::tail(machine, step));
     if result.is_err() || !kept {
         clear(systemd, unit)?;
     }
     result
 }
 
-fn judge(state: &UnitState, tail: impl Fn() -> String) -> Result<(), Stopped> {
+fn judge(state: &UnitState, step: &str, tail: impl Fn() -> String) -> Result<(), Stopped> {
     if state.activity == Activity::Active || state.result == "success" {
         return Ok(());
     }
     let why = match state.result.as_str() {
         "timeout" => return Err(Stopped::TimedOut { tail: tail() }),
+        // Somebody has added commands to the unit.
+        "exit-code" | "signal" | "core-dump" if let Some(helper) = &state.helper => helper.to_string(),
         "exit-code" => match state.status {
             203 => {
                 "the program cannot be started: is it there and executable, with its interpreter?".to_owned()
@@ -186,22 +219,23 @@ fn judge(state: &UnitState, tail: impl Fn() -> String) -> Result<(), Stopped> {
         "oom-kill" => "it was ended because memory ran out".to_owned(),
         other => format!("it could not be run ({other})"),
     };
-    Err(Failure::new(FailureKind::Transient, why, "").with_tail(tail()).into())
+    let fix = format!("see what it wrote, in `{}`, and mend what it complains of", output::path(step));
+    Err(Failure::new(FailureKind::Transient, why, fix).with_tail(tail()).into())
 }
 
 /// Forgets a unit that has ended.
-fn clear(systemd: &mut Systemd, unit: &str) -> Result<(), Stopped> {
+fn clear(systemd: &mut Systemd, unit: &str) -> Result<(), BusFault> {
     let Some(state) = systemd.state(unit)? else { return Ok(()) };
     if state.activity == Activity::Active {
         let job = systemd.stop(unit)?;
         systemd.job_end(&job, Instant::now() + Duration::from_secs(30))?;
     }
-    Ok(systemd.forget_failure(unit)?)
+    systemd.forget_failure(unit)
 }
 
 #[cfg(test)]
 mod tests {
-    use bringup_systemd::{Activity, UnitState};
+    use bringup_systemd::{Activity, HelperEnd, UnitState};
 
     use super::{is_under_way, judge};
     use crate::actions::Stopped;
@@ -214,6 +248,7 @@ mod tests {
             main_process: None,
             status,
             killed: false,
+            helper: None,
             restarts: Some(0),
             queued: false,
             invocation: String::new(),
@@ -232,17 +267,53 @@ mod tests {
 
     #[test]
     fn how_a_program_ended_is_told() {
-        let why =
-            |result: &str, status: i32| match judge(&state(Activity::Failed, result, status), String::new) {
-                Err(Stopped::Failed(failure)) => failure.why,
-                Err(Stopped::TimedOut { .. }) => "timed out".to_owned(),
-                other => format!("{other:?}"),
-            };
+        let why = |result: &str, status: i32| match judge(
+            &state(Activity::Failed, result, status),
+            "a",
+            String::new,
+        ) {
+            Err(Stopped::Failed(failure)) => failure.why,
+            Err(Stopped::TimedOut { .. }) => "timed out".to_owned(),
+            other => format!("{other:?}"),
+        };
         assert_eq!(why("exit-code", 3), "it ended with code 3");
         assert!(why("exit-code", 203).starts_with("the program cannot be started"));
         assert_eq!(why("signal", 9), "it was ended by signal 9");
         assert_eq!(why("oom-kill", 9), "it was ended because memory ran out");
         assert_eq!(why("timeout", 15), "timed out");
-        assert!(judge(&state(Activity::Active, "success", 0), String::new).is_ok());
+        assert!(judge(&state(Activity::Active, "success", 0), "a", String::new).is_ok());
+    }
+
+    #[test]
+    fn who_failed_in_the_place_of_a_program_is_named() {
+        let helper = |status, killed| HelperEnd {
+            setting: "ExecStartPre",
+            program: "/opt/check".to_owned(),
+            status,
+            killed,
+        };
+        for (result, helper, how) in [
+            ("exit-code", helper(4, false), "ended with code 4"),
+            ("signal", helper(9, true), "was ended by signal 9"),
+        ] {
+            let state = UnitState { helper: Some(helper), ..state(Activity::Failed, result, 0) };
+            let Err(Stopped::Failed(failure)) = judge(&state, "a", String::new) else { panic!("no failure") };
+            assert_eq!(failure.why, format!("`/opt/check`, a command of `ExecStartPre=` of its unit, {how}"));
+        }
+    }
+
+    #[test]
+    fn whoever_has_to_mend_a_program_is_told_where_its_output_is() {
+        let failed = state(Activity::Failed, "exit-code", 3);
+        let Err(Stopped::Failed(failure)) = judge(&failed, "a/b", || "no disk\n".to_owned()) else {
+            panic!("no failure")
+        };
+        assert_eq!(
+            (failure.fix.as_str(), failure.tail.as_str()),
+            (
+                "see what it wrote, in `/var/lib/bringup/output/a_b`, and mend what it complains of",
+                "no disk\n"
+            )
+        );
     }
 }

@@ -17,4 +17,4 @@ pub use connection::Connection;
 pub use fault::BusFault;
 pub use manager::{EnableScope, JobEnd, Systemd};
 pub use transient::Transient;
-pub use unit::{Activity, UnitState};
+pub use unit::{Activity, HelperEnd, UnitState};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::wire::{Value, hex};
-use crate::{Activity, BusFault, Connection, Transient, UnitState};
+use crate::{Activity, BusFault, Connection, HelperEnd, Transient, UnitState};
 
 const NAME: &str = "org.freedesktop.systemd1";
 const PATH: &str = "/org/freedesktop/systemd1";
@@ -16,6 +16,9 @@ const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 /// Sockets, in the order in which they are tried: the manager's own needs no bus to be up, as `systemctl` knows, too.
 const OWN_SOCKET: &str = "/run/systemd/private";
 const BUS_SOCKET: &str = "/run/dbus/system_bus_socket";
+
+/// Where commands beside a service's main process stand.
+const HELPERS: [&str; 4] = ["ExecCondition", "ExecStartPre", "ExecStartPost", "ExecStopPost"];
 
 /// How long a reload may take: generators run anew, and have a minute and a half. As long as `systemctl` waits.
 const RELOAD: Duration = Duration::from_mins(3);
@@ -156,6 +159,16 @@ impl Systemd {
         let code = number(self.known(&loaded, SERVICE, "ExecMainCode")?);
         let status = number(self.known(&loaded, SERVICE, "ExecMainStatus")?);
         let restarts = number(self.known(&loaded, SERVICE, "NRestarts")?);
+        // Only what did not fail by its main process did so by another one.
+        let main_failed = status.is_some_and(|status| status != 0) || matches!(code, Some(2 | 3));
+        let mut helper = None;
+        if matches!(result.as_str(), "exit-code" | "signal" | "core-dump") && !main_failed {
+            for setting in HELPERS {
+                if let Some(commands) = self.known(&loaded, SERVICE, setting)? {
+                    helper = helper.or(HelperEnd::among(setting, &commands));
+                }
+            }
+        }
         Ok(Some(UnitState {
             activity: Activity::read(&activity),
             sub_state,
@@ -166,10 +179,19 @@ impl Systemd {
             status: status.and_then(|status| i32::try_from(status).ok()).unwrap_or_default(),
             // CLD_EXITED is 1; CLD_KILLED and CLD_DUMPED are 2 and 3.
             killed: matches!(code, Some(2 | 3)),
+            helper,
             restarts: restarts.and_then(|restarts| u32::try_from(restarts).ok()),
             queued: queued.is_some_and(|number| number != 0),
             invocation,
         }))
+    }
+
+    /// The names of all units that the manager has loaded and that begin like this.
+    pub fn named(&mut self, beginning: &str) -> Result<Vec<String>, BusFault> {
+        let answer = self.manager("ListUnits", Vec::new())?;
+        let units = answer.first().map(Value::items).unwrap_or_default();
+        let names = units.iter().filter_map(|unit| unit.items().first()?.as_text());
+        Ok(names.filter(|name| name.starts_with(beginning)).map(str::to_owned).collect())
     }
 
     /// What a unit says that it is; nothing if there is none of this name.

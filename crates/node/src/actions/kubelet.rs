@@ -167,6 +167,7 @@ fn failed(why: &str) -> Failure {
 fn describe(state: Option<&UnitState>) -> String {
     match state {
         None => "there is no `kubelet.service`".to_owned(),
+        Some(UnitState { helper: Some(helper), sub_state, .. }) => format!("{helper} ({sub_state})"),
         Some(state) if state.killed => {
             format!("it was ended by signal {} ({})", state.status, state.sub_state)
         }
@@ -193,6 +194,7 @@ mod tests {
             main_process: process,
             status: 0,
             killed: false,
+            helper: None,
             restarts: Some(restarts),
             queued: false,
             invocation: String::new(),

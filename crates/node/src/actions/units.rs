@@ -156,7 +156,10 @@ fn run(doing: &Doing<'_>, unit: &str) -> Result<Success, Stopped> {
         }
         Some(state) => Err(Failure::new(
             FailureKind::Transient,
-            format!("`{unit}` does not run: {} ({})", state.sub_state, state.result),
+            match &state.helper {
+                Some(helper) => format!("`{unit}` does not run: {helper}"),
+                None => format!("`{unit}` does not run: {} ({})", state.sub_state, state.result),
+            },
             format!("see `systemctl status {unit}`"),
         )
         .into()),

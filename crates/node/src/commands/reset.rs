@@ -16,7 +16,7 @@ use crate::ended::Ended;
 use crate::lock::{Lock, LockFault};
 use crate::machine::Machine;
 use crate::teller::Teller;
-use crate::{kept, originals, places, plan_file};
+use crate::{kept, originals, places, plan_file, program};
 
 /// Units that would bring everything back, or stand in the way; those that are waited for first.
 const UNITS: [&str; 3] = ["bringup-after.service", "bringup.service", "kubelet.service"];
@@ -59,6 +59,7 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
     }
     if machine.is_itself() {
         stop().map_err(|fault| failed(fault.to_string()))?;
+        program::forget_all(&machine).map_err(|fault| failed(fault.to_string()))?;
     }
     // Held once nobody else is at work any more.
     let _lock = Lock::take(&machine).map_err(|fault| match fault {
@@ -83,7 +84,7 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
         }
         let _ = files.disk().remove_directory(Path::new(folder));
     }
-    for path in [places::STATUS, places::DONE, places::FAILED] {
+    for path in [places::STATUS, places::FULL_STATUS, places::DONE, places::FAILED] {
         remove(Path::new(path))?;
     }
     // Last: whoever is interrupted begins anew with all that was made still known.

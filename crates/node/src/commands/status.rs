@@ -1,25 +1,22 @@
 //! `bringup-node status`.
 
 use std::io::Write as _;
-use std::path::Path;
 
-use bringup_progress::{Standing, Status, page};
+use bringup_progress::{Standing, page};
 
 use crate::arguments::Status as Options;
 use crate::ended::Ended;
 use crate::machine::Machine;
-use crate::places;
+use crate::results;
 use crate::teller::Teller;
 
 /// Prints how it stands.
 pub(crate) fn execute(options: &Options) -> Ended {
     let status = Machine::open(&options.place.root)
         .map_err(|fault| format!("cannot open `{}`: {fault}", options.place.root.display()))
-        .and_then(|machine| {
-            machine.files().read(Path::new(places::STATUS)).map_err(|fault| fault.to_string())
-        });
-    let bytes = match status {
-        Ok(Some(bytes)) => bytes,
+        .and_then(|machine| results::read_status(&machine.files()).map_err(|fault| fault.to_string()));
+    let status = match status {
+        Ok(Some(status)) => status,
         Ok(None) => {
             Teller::note("nothing was done in this boot; `systemctl status bringup.service` says why");
             return Ended::NotYet;
@@ -29,15 +26,8 @@ pub(crate) fn execute(options: &Options) -> Ended {
             return Ended::Wrong;
         }
     };
-    let status: Status = match serde_json::from_slice(&bytes) {
-        Ok(status) => status,
-        Err(fault) => {
-            Teller::note(&format!("`{}` cannot be read: {fault}", places::STATUS));
-            return Ended::Wrong;
-        }
-    };
     let text = match options.output.as_str() {
-        "json" => String::from_utf8_lossy(&bytes).into_owned(),
+        "json" => serde_json::to_string_pretty(&status).unwrap_or_default() + "\n",
         _ => page(&status, Machine::now_ms()),
     };
     let _ = std::io::stdout().lock().write_all(text.as_bytes());

@@ -1,6 +1,7 @@
 //! What the commands say, and how they end.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use rustix::fs::{FlockOperation, flock};
@@ -105,6 +106,38 @@ fn status_says_how_it_stands() {
     assert_eq!(status["standing"], "done");
     node.put("/run/bringup/status.json", "{");
     assert_eq!(node.run(&["status"]).code, Some(2));
+}
+
+/// What a program wrote is for root alone; that it failed, and what to mend, for everybody.
+#[test]
+fn who_is_not_root_sees_all_of_a_status_but_output() {
+    needs_root();
+    let node = Node::new(&small());
+    node.up();
+    let mut status: serde_json::Value =
+        serde_json::from_str(&node.read("/run/bringup/status.json").unwrap()).unwrap();
+    status["standing"] = "paused".into();
+    status["why"] = "it ended with code 3".into();
+    node.put("/run/bringup/status.json", &status.to_string());
+    status["tail"] = "password=hunter2\n".into();
+    node.put("/run/bringup/status-full.json", &status.to_string());
+    let shut = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(node.path("/run/bringup/status-full.json"), shut).unwrap();
+    // Where everybody can find it.
+    let copy = node.beside("bringup-node");
+    std::fs::copy(agent(), &copy).unwrap();
+    std::fs::set_permissions(copy.parent().unwrap(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    for (user, told) in [(0, true), (65534, false)] {
+        for format in ["human", "json"] {
+            let words = node.words(&["status", "--output", format]);
+            let ran = ran(Command::new(&copy).args(words).uid(user).gid(user), "");
+            assert_eq!(ran.code, Some(3), "{}", ran.errors);
+            assert!(ran.output.contains("it ended with code 3"), "{}", ran.output);
+            assert_eq!(ran.output.contains("hunter2"), told, "{user}: {}", ran.output);
+        }
+    }
+    assert_eq!(node.run(&["reset", "--yes"]).code, Some(0));
+    assert!(!node.path("/run/bringup/status-full.json").exists());
 }
 
 #[test]

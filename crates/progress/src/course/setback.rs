@@ -4,7 +4,7 @@ use bringup_spec::OnFailure;
 
 use super::{Course, Effect, MOST_REBOOTS, Stage, Surroundings, Task};
 use crate::event::Happened;
-use crate::manner::probe_wait;
+use crate::manner::{LONGEST_PROBE_MS, probe_wait};
 use crate::record::{Failure, FailureKind, Outcome};
 use crate::status::StepProgress;
 
@@ -61,6 +61,7 @@ impl Course<'_> {
         around: &Surroundings<'_>,
         effects: &mut Vec<Effect>,
     ) {
+        let failure = Failure { fix: with_prospect(&failure), ..failure };
         let probe = task.probes.map_or(1, |probes| probes.saturating_add(1));
         if task.probes.is_none() {
             let outcome = Outcome::Paused { why: failure.reason(), fix: failure.fix.clone() };
@@ -126,6 +127,16 @@ impl Course<'_> {
         effects.push(Effect::Publish(Box::new(self.status_of_end(task, failure, around))));
         effects.push(Effect::GiveUp { failed, known });
     }
+}
+
+/// What to mend, and that a paused step is tried again without anybody's doing. What only the operator can mend says so
+/// itself.
+fn with_prospect(failure: &Failure) -> String {
+    if failure.kind == FailureKind::Operator {
+        return failure.fix.clone();
+    }
+    let prospect = format!("it is tried again by itself, at the latest every {} s", LONGEST_PROBE_MS / 1000);
+    if failure.fix.is_empty() { prospect } else { format!("{}; {prospect}", failure.fix) }
 }
 
 pub(super) fn overdue(timeout_ms: u64) -> Failure {

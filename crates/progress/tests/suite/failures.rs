@@ -108,8 +108,13 @@ fn a_pause_looks_again_with_growing_waits_writes_no_more_lines_and_goes_on_once_
     let paused = machine.statuses.iter().rfind(|status| status.standing == Standing::Paused).unwrap();
     assert_eq!(
         (paused.why.as_str(), paused.fix.as_str(), paused.tail.as_str()),
-        ("no luck", "try luck", "a\nb\n")
+        ("no luck", "try luck; it is tried again by itself, at the latest every 30 s", "a\nb\n")
     );
+    // What only the operator can mend says so in its own words.
+    let mut machine = Machine::answering("hook", &[OPERATOR]);
+    assert!(matches!(machine.up(&hook(2, "pause")), End::Done(_)));
+    let paused = machine.statuses.iter().rfind(|status| status.standing == Standing::Paused).unwrap();
+    assert_eq!(paused.fix, "try luck");
 }
 
 #[test]

@@ -40,6 +40,11 @@ pub(crate) struct Machine {
     pub(crate) ran: BTreeMap<String, u32>,
     /// How often each step was recorded as succeeded, whether or not the record survived.
     pub(crate) successes: BTreeMap<String, u32>,
+    /// Steps of which the record of a success went with the power.
+    pub(crate) lost: Vec<String>,
+    /// Programs, each with its digest, that were run although a success of theirs had been recorded.
+    pub(crate) repeated: Vec<(String, String)>,
+    pub(crate) recorded: BTreeSet<(String, String)>,
     pub(crate) restarted: BTreeMap<String, u32>,
     /// Programs that succeeded and of which nobody has taken the result.
     pub(crate) results: BTreeSet<(String, String)>,
@@ -113,7 +118,13 @@ impl Machine {
 
     /// The power goes: what was not synced, what runs and what is in `/run` is gone.
     pub(crate) fn power_cut(&mut self) {
+        let before = self.records();
         self.journal.truncate(self.synced);
+        let kept = self.records().len();
+        self.lost.extend(before.into_iter().skip(kept).filter_map(|record| match record.entry {
+            Entry::Step(Work { step, outcome: Outcome::Succeeded(_), .. }) => Some(step),
+            _ => None,
+        }));
         self.reboot();
     }
 
@@ -182,7 +193,8 @@ impl Machine {
                             record.entry
                         {
                             *self.successes.entry(step.clone()).or_default() += 1;
-                            self.results.remove(&(step, digest));
+                            self.results.remove(&(step.clone(), digest.clone()));
+                            self.recorded.insert((step, digest));
                         }
                         if sync {
                             self.synced = self.journal.len();
@@ -274,6 +286,10 @@ impl Machine {
             }
             Action::Run { .. } => {
                 *self.ran.entry(step.name.clone()).or_default() += 1;
+                let this = (order.step.clone(), order.digest.clone());
+                if !step.every_boot && self.recorded.contains(&this) {
+                    self.repeated.push(this);
+                }
                 // It goes on without the agent.
                 self.results.insert((order.step.clone(), order.digest.clone()));
             }

@@ -114,13 +114,16 @@ fn a_paused_node_says_what_to_mend() {
     let (_, end) = unlucky("pause", 1);
     let End::Stuck(mut status) = end else { panic!() };
     status.next_try_at_ms = Some(10_000);
-    assert_eq!(line(&status), "paused at step 3 of 4: driver: no luck; to mend: try luck");
+    assert_eq!(
+        line(&status),
+        "paused at step 3 of 4: driver: no luck; to mend: try luck; it is tried again by itself, at the latest every 30 s"
+    );
     assert_eq!(
         page(&status, 5_500),
         "lab/workers on one
 paused at step 3 of 4: driver
   why: no luck
-  fix: try luck
+  fix: try luck; it is tried again by itself, at the latest every 30 s
   next try: in 5 s
   | a
   | b
