@@ -43,4 +43,25 @@ bringup_diag::codes! {
     /// it. It would also be in version control and in every report. Write a reference such as `{ssmParameter:
     /// /cluster/token}`.
     SECRET_IN_CLEAR = "document/secret-in-clear";
+    /// Not a NodeConfig of `node.eks.aws/v1alpha1`. nodeadm refuses it, and so the node is not brought up. Write
+    /// `apiVersion: node.eks.aws/v1alpha1` and `kind: NodeConfig`.
+    NODECONFIG_KIND = "nodeconfig/kind";
+    /// A key of a NodeConfig that nodeadm does not know. It drops such keys without a word, and so nothing comes of it on
+    /// the node. Correct the key, or remove it.
+    NODECONFIG_UNKNOWN_KEY = "nodeconfig/unknown-key";
+    /// A value of another type than nodeadm reads there. nodeadm refuses the whole NodeConfig then. Write the type that
+    /// the message names.
+    NODECONFIG_TYPE = "nodeconfig/wrong-type";
+    /// A value that nodeadm takes and nothing on the node can use, or that nodeadm refuses later. Write what the hint
+    /// says.
+    NODECONFIG_VALUE = "nodeconfig/value";
+    /// Once all NodeConfigs are merged, nodeadm needs the cluster's name, endpoint, authority and service range; on an
+    /// Outpost also its id. Write them in one of the NodeConfigs.
+    NODECONFIG_MISSING = "nodeconfig/missing";
+    /// A file with several documents. nodeadm reads the first and drops the others without a word. Put each into a file
+    /// or a part of its own.
+    NODECONFIG_FURTHER = "nodeconfig/further-document";
+    /// Something that should hold a NodeConfig and cannot be taken apart: MIME without its end, compressed data that is cut
+    /// off, a message or a directory without any NodeConfig in it.
+    NODECONFIG_SOURCE = "nodeconfig/source";
 }

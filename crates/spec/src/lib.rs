@@ -3,7 +3,7 @@
 //! [`read`] takes the text of a file and gives its documents, or the findings that say why not. Every type of the
 //! document is declared once, with [`decode::Decode`] and its JSON Schema from the same declaration. A [`Document`] keeps
 //! the located tree beside the values, so that later stages can point at the line that caused what they found:
-//! see [`Document::place`].
+//! see [`Document::place`]. [`nodeconfig`] reads the one other kind of document that a node itself is given.
 #![forbid(unsafe_code)]
 
 pub mod codes;
@@ -13,6 +13,7 @@ mod document;
 mod files;
 mod hazard;
 mod kind;
+pub mod nodeconfig;
 mod read;
 mod recovery;
 mod syntax;

@@ -2,12 +2,14 @@
 //!
 //! [`parse`] keeps what its readers need and most YAML libraries drop: where every key and value stands, how a
 //! scalar was written (plain, quoted, block), duplicate keys and tags. A plain scalar is not resolved to a type
-//! until somebody asks, because two dialects are in use: YAML 1.2's core schema for our own documents
-//! ([`Scalar::core`]) and YAML 1.1 as PyYAML reads it, for cloud-init ([`Scalar::yaml11`]).
+//! until somebody asks, because dialects are in use: YAML 1.2's core schema for our own documents
+//! ([`Scalar::core`]) and YAML 1.1 as PyYAML reads it, for cloud-init ([`Scalar::yaml11`]), or as Go's reader does, for the
+//! documents of programs of Kubernetes ([`Scalar::go`]).
 //!
 //! [`Value`] is the plain ordered value for output: [`to_yaml`] writes what both dialects read back alike.
 #![forbid(unsafe_code)]
 
+mod go;
 mod limits;
 mod node;
 mod parse;

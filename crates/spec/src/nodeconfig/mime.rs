@@ -1,0 +1,151 @@
+//! MIME multipart as Go's `net/mail` and `mime/multipart` take it apart, as far as user-data goes.
+
+/// One part: its media type, its name if it has one, and its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part<'a> {
+    pub(super) media_type: String,
+    pub(super) name: Option<String>,
+    /// Whether the body is in quoted-printable, which Go undoes by itself.
+    pub(super) quoted_printable: bool,
+    pub(super) body: &'a [u8],
+}
+
+/// A message that is multipart but does not hold together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MimeFault {
+    /// There is no boundary that parts could be told apart by.
+    NoBoundary,
+    /// The last part has no end.
+    Unclosed,
+}
+
+/// The parts of a multipart message; nothing if it is none.
+pub(super) fn parts(data: &[u8]) -> Option<Result<Vec<Part<'_>>, MimeFault>> {
+    let (headers, body) = headers(data)?;
+    let kind = headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value)?;
+    let (media_type, parameters) = media_type(kind);
+    if !media_type.starts_with("multipart/") {
+        return None;
+    }
+    let boundary = parameters.into_iter().find(|(name, _)| name == "boundary").map(|(_, value)| value);
+    Some(
+        boundary
+            .filter(|text| !text.is_empty())
+            .ok_or(MimeFault::NoBoundary)
+            .and_then(|boundary| split(body, &boundary)),
+    )
+}
+
+fn split<'a>(body: &'a [u8], boundary: &str) -> Result<Vec<Part<'a>>, MimeFault> {
+    let dashes = format!("--{boundary}");
+    let mut parts = Vec::new();
+    // Where the part that is being read begins; nothing before the first boundary.
+    let mut open: Option<usize> = None;
+    let mut at = 0;
+    while at < body.len() {
+        let line = line_at(body, at);
+        let next = at.saturating_add(line.len());
+        if let Some(rest) = line.strip_prefix(dashes.as_bytes()) {
+            let closes = rest.strip_prefix(b"--").is_some_and(is_blank);
+            if closes || is_blank(rest) {
+                if let Some(start) = open {
+                    parts.push(part(without_line_end(body.get(start..at).unwrap_or_default())));
+                }
+                if closes {
+                    return Ok(parts);
+                }
+                open = Some(next);
+            }
+        }
+        at = next;
+    }
+    Err(MimeFault::Unclosed)
+}
+
+fn part(text: &[u8]) -> Part<'_> {
+    let (headers, body) = headers(text).unwrap_or((Vec::new(), text));
+    let value =
+        |wanted: &str| headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
+    let (kind, mut parameters) = media_type(value("content-type").unwrap_or_default());
+    if let Some(disposition) = value("content-disposition") {
+        parameters.extend(media_type(disposition).1);
+    }
+    let name = parameters.into_iter().find(|(name, _)| name == "filename" || name == "name");
+    let encoding = value("content-transfer-encoding").unwrap_or_default();
+    Part {
+        media_type: kind,
+        name: name.map(|(_, value)| value),
+        quoted_printable: encoding.trim().eq_ignore_ascii_case("quoted-printable"),
+        body,
+    }
+}
+
+/// Names in lower case with their values, and what follows the blank line; nothing if this is no header.
+#[expect(clippy::type_complexity, reason = "a list of pairs and a rest need no name")]
+fn headers(data: &[u8]) -> Option<(Vec<(String, String)>, &[u8])> {
+    let mut headers: Vec<(String, String)> = Vec::new();
+    let mut at = 0;
+    loop {
+        let line = line_at(data, at);
+        at = at.saturating_add(line.len());
+        if is_line_end(line) || line.is_empty() {
+            return Some((headers, data.get(at..).unwrap_or_default()));
+        }
+        let text = std::str::from_utf8(line).ok()?.trim_end_matches(['\r', '\n']);
+        if text.starts_with([' ', '\t']) {
+            let (_, value) = headers.last_mut()?;
+            value.push(' ');
+            value.push_str(text.trim());
+            continue;
+        }
+        let (name, value) = text.split_once(':')?;
+        headers.push((name.trim_end().to_ascii_lowercase(), value.trim().to_owned()));
+    }
+}
+
+/// The type in lower case, and its parameters with quotes undone.
+fn media_type(value: &str) -> (String, Vec<(String, String)>) {
+    let mut rest = value;
+    let mut pieces = Vec::new();
+    while !rest.is_empty() {
+        let mut quoted = false;
+        let end = rest
+            .char_indices()
+            .find(|(_, letter)| {
+                quoted ^= *letter == '"';
+                *letter == ';' && !quoted
+            })
+            .map_or(rest.len(), |(at, _)| at);
+        let (piece, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        pieces.push(piece);
+        rest = behind.strip_prefix(';').unwrap_or_default();
+    }
+    let mut pieces = pieces.into_iter();
+    let kind = pieces.next().unwrap_or_default().trim().to_ascii_lowercase();
+    let parameter = |piece: &str| {
+        let (name, value) = piece.split_once('=')?;
+        Some((name.trim().to_ascii_lowercase(), value.trim().trim_matches('"').to_owned()))
+    };
+    (kind, pieces.filter_map(parameter).collect())
+}
+
+/// The line that begins here, with its end.
+fn line_at(data: &[u8], at: usize) -> &[u8] {
+    let rest = data.get(at..).unwrap_or_default();
+    let end = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end.saturating_add(1));
+    rest.get(..end).unwrap_or_default()
+}
+
+fn is_line_end(line: &[u8]) -> bool {
+    matches!(line, b"\n" | b"\r\n")
+}
+
+fn is_blank(rest: &[u8]) -> bool {
+    rest.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
+}
+
+/// The line end before a boundary belongs to the boundary.
+fn without_line_end(body: &[u8]) -> &[u8] {
+    let body = body.strip_suffix(b"\n").unwrap_or(body);
+    body.strip_suffix(b"\r").unwrap_or(body)
+}

@@ -1,0 +1,123 @@
+//! Bytes to texts: base64, gzip and MIME undone, on the outside and in each part.
+
+use std::io::Read as _;
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bringup_diag::{Finding, Findings};
+
+use super::head;
+use super::mime::{self, MimeFault, Part};
+use crate::codes;
+
+/// User-data has at most 16 KiB; what unpacks to more than this is a bomb.
+const LARGEST: u64 = 4 * 1024 * 1024;
+
+/// The type of a part that is a NodeConfig.
+const MEDIA_TYPE: &str = "application/node.eks.aws";
+
+/// The texts of NodeConfigs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unpacked {
+    /// Each with its name, `INPUT` or `INPUT#part`, in order.
+    pub texts: Vec<(String, String)>,
+    /// What was found.
+    pub findings: Findings,
+}
+
+/// Takes bytes apart: the texts that nodeadm would read as NodeConfigs.
+pub fn unpack(file: &str, bytes: &[u8]) -> Unpacked {
+    let mut unpacked = Unpacked::default();
+    let Some(bytes) = unpacked.plain(file, bytes) else { return unpacked };
+    match mime::parts(&bytes) {
+        None => unpacked.take(file.to_owned(), &bytes),
+        Some(Err(fault)) => {
+            let message = match fault {
+                MimeFault::NoBoundary => "this is multipart without a boundary",
+                MimeFault::Unclosed => "the last part of this message has no end",
+            };
+            unpacked.refuse(file, message, "end the last part with `--BOUNDARY--`");
+        }
+        Some(Ok(parts)) => {
+            let mut found = false;
+            for (index, part) in parts.iter().enumerate() {
+                if part.media_type != MEDIA_TYPE {
+                    continue;
+                }
+                found = true;
+                unpacked.part(file, index, part);
+            }
+            if !found {
+                let hint = format!("give its part the type `{MEDIA_TYPE}`");
+                unpacked.refuse(file, "no part of this message is a NodeConfig", hint);
+            }
+        }
+    }
+    unpacked
+}
+
+impl Unpacked {
+    fn part(&mut self, file: &str, index: usize, part: &Part<'_>) {
+        let number = index.saturating_add(1);
+        let name = part.name.clone().unwrap_or_else(|| format!("part-{number:03}"));
+        let name = format!("{file}#{name}");
+        let bytes = if part.quoted_printable { unquoted(part.body) } else { part.body.to_vec() };
+        if let Some(bytes) = self.plain(&name, &bytes) {
+            self.take(name, &bytes);
+        }
+    }
+
+    fn take(&mut self, name: String, bytes: &[u8]) {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.texts.push((name, text.to_owned())),
+            Err(_) => self.refuse(&name, "this is no text", "write a NodeConfig in UTF-8"),
+        }
+    }
+
+    /// The bytes with base64 and gzip undone, where they are so packed.
+    fn plain(&mut self, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+        let letters: Vec<u8> = bytes.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
+        let decoded = BASE64_STANDARD.decode(letters).ok();
+        let bytes = decoded.unwrap_or_else(|| bytes.to_vec());
+        if !bytes.starts_with(&[0x1f, 0x8b]) {
+            return Some(bytes);
+        }
+        let mut whole = Vec::new();
+        let read =
+            flate2::read::MultiGzDecoder::new(bytes.as_slice()).take(LARGEST + 1).read_to_end(&mut whole);
+        if read.is_ok_and(|length| u64::try_from(length).is_ok_and(|length| length <= LARGEST)) {
+            return Some(whole);
+        }
+        self.refuse(name, "this is compressed, but broken or far too large", "compress it anew with gzip");
+        None
+    }
+
+    fn refuse(&mut self, name: &str, message: &str, hint: impl Into<String>) {
+        self.findings.push(Finding::error(codes::NODECONFIG_SOURCE, message).at(head(name)).hint(hint));
+    }
+}
+
+/// Quoted-printable undone; what is no escape stays as it is.
+fn unquoted(body: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::with_capacity(body.len());
+    let mut rest = body;
+    while let Some((first, behind)) = rest.split_first() {
+        rest = behind;
+        if *first != b'=' {
+            whole.push(*first);
+            continue;
+        }
+        if let Some(behind) = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n")) {
+            rest = behind;
+            continue;
+        }
+        let escaped = rest.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                whole.push(byte);
+                rest = rest.get(2..).unwrap_or_default();
+            }
+            None => whole.push(b'='),
+        }
+    }
+    whole
+}
