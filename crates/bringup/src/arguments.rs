@@ -263,11 +263,27 @@ pub(crate) struct Explain {
     /// Only values whose subject, origin or path contains this
     #[arg(value_name = "SUBJECT")]
     pub(crate) subject: Option<String>,
+    /// Draw what runs at boot and what waits for what, instead
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with = "subject")]
+    pub(crate) graph: Option<GraphForm>,
     #[command(flatten)]
     pub(crate) selection: Selection,
     /// How to tell the result
-    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Human)]
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Human, conflicts_with = "graph")]
     pub(crate) output: Form,
+}
+
+/// How to draw a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphForm {
+    /// For a terminal
+    Text,
+    /// For pages that draw Mermaid
+    Mermaid,
+    /// A picture
+    Svg,
+    /// For Graphviz
+    Dot,
 }
 
 /// What `init` can write.

@@ -14,6 +14,7 @@ mod catalogue;
 mod commands;
 mod difference;
 mod files;
+mod graph;
 mod lints;
 mod node_state;
 mod outcome;

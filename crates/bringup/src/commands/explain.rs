@@ -2,12 +2,15 @@
 
 use std::fmt::Write as _;
 
+use bringup_carry::carriers_of;
 use bringup_diag::closest;
 use bringup_plan::Step;
 use serde_json::{Value, json};
 
-use crate::arguments::{Explain, Form};
+use super::render::only_group;
+use crate::arguments::{Explain, Form, GraphForm, Selection};
 use crate::catalogue::codes;
+use crate::graph::Graph;
 use crate::outcome::{Stop, Verdict, failure};
 use crate::project::{Project, Wish};
 use crate::terminal::Paint;
@@ -21,6 +24,9 @@ pub(crate) fn execute(arguments: &Explain, terminal: &mut Terminal) -> Result<Ve
         return explain_code(&what, arguments.output, terminal);
     }
     let project = Project::load(std::slice::from_ref(&arguments.what), &arguments.selection)?;
+    if let Some(form) = arguments.graph {
+        return draw(&project, form, &arguments.selection, terminal);
+    }
     let mut findings = project.findings.clone();
     let mut groups = Vec::new();
     for key in project.selected(&arguments.selection)? {
@@ -61,6 +67,36 @@ pub(crate) fn execute(arguments: &Explain, terminal: &mut Terminal) -> Result<Ve
         let text = as_text(group, subject, terminal.paint());
         terminal.data(text.as_bytes())?;
     }
+    Ok(Verdict::Good)
+}
+
+/// Draws one group; as text, one after the other.
+fn draw(
+    project: &Project,
+    form: GraphForm,
+    selection: &Selection,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Stop> {
+    let keys = match form {
+        GraphForm::Text => project.selected(selection)?,
+        GraphForm::Mermaid | GraphForm::Svg | GraphForm::Dot if project.findings.has_errors() => Vec::new(),
+        GraphForm::Mermaid | GraphForm::Svg | GraphForm::Dot => vec![only_group(project, selection)?],
+    };
+    let mut findings = project.findings.clone();
+    let mut drawn = Vec::new();
+    for key in keys {
+        let Some(built) = project.built(key, Wish::Plan, None) else { continue };
+        findings.append(built.findings);
+        if let (Some(view), Some((_, group))) = (built.view, project.group(key)) {
+            drawn.push(Graph::of(&view.plan, &view.operator, &carriers_of(group)).drawn(form));
+        }
+    }
+    let findings = findings.sorted();
+    terminal.findings(&findings, &project.sources);
+    if findings.has_errors() {
+        return Ok(Verdict::Wrong);
+    }
+    terminal.data(drawn.join("\n").as_bytes())?;
     Ok(Verdict::Good)
 }
 

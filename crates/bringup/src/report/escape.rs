@@ -1,7 +1,7 @@
 //! Text in HTML.
 
 /// The text with everything that means something to HTML written out; control characters are dropped.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

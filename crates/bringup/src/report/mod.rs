@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use bringup_diag::{Finding, Findings, Severity, masked_message};
 
 use crate::view::{GroupView, counted, grouped};
-use escape::escaped;
+pub(crate) use escape::escaped;
 
 const STYLE: &str = include_str!("style.css");
 

@@ -7,6 +7,7 @@ mod determinism;
 mod differences;
 mod edges;
 mod golden;
+mod graphs;
 mod mistakes;
 mod program;
 mod readme;
