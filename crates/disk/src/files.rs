@@ -139,7 +139,7 @@ impl<'d> Files<'d> {
         Ok(change)
     }
 
-    /// Makes a symbolic link, whole or not at all.
+    /// Makes a symbolic link, whole or not at all. An empty directory gives way to it.
     pub fn make_link(&self, path: &Path, target: &Path) -> Result<Change, FileFault> {
         let before = self.disk.look(path).map_err(FileFault::of("look at", path))?;
         if before.is_some_and(|entry| entry.kind == Kind::Link)
@@ -151,6 +151,10 @@ impl<'d> Files<'d> {
         let temporary = beside(path);
         self.clear(&temporary)?;
         self.disk.make_link(target, &temporary).map_err(FileFault::of("make the link", path))?;
+        if before.is_some_and(|entry| entry.kind == Kind::Directory) {
+            // One with something in it stays, and is told of.
+            let _ = self.disk.remove_directory(path);
+        }
         self.publish(&temporary, path)?;
         Ok(if before.is_some() { Change::Changed } else { Change::Made })
     }

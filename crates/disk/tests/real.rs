@@ -214,3 +214,19 @@ fn what_is_no_file_is_not_opened_as_a_private_one() {
     assert_eq!(std::fs::metadata(&outside).unwrap().permissions().mode() & 0o7777, 0o644);
     assert!(!place.root().join("elsewhere").exists());
 }
+
+#[test]
+fn an_empty_directory_gives_way_to_a_link_and_no_other_does() {
+    let place = Place::new();
+    let files = Files::on(&place.disk);
+    let (path, target) = (Path::new("/opt/cni/bin"), Path::new("/usr/lib/cni"));
+    let there = place.root().join("opt/cni/bin");
+    std::fs::create_dir_all(there.join("of-somebody")).unwrap();
+    let fault = files.make_link(path, target).unwrap_err();
+    assert_eq!(fault.to_string(), "cannot write `/opt/cni/bin`: is a directory");
+    assert!(there.join("of-somebody").is_dir());
+    std::fs::remove_dir(there.join("of-somebody")).unwrap();
+    assert_eq!(files.make_link(path, target).unwrap(), Change::Changed);
+    assert_eq!(std::fs::read_link(&there).unwrap(), target);
+    assert_eq!(place.disk.list(Path::new("/opt/cni")).unwrap(), ["bin"], "nothing else is left");
+}

@@ -50,9 +50,15 @@ impl<'a> Known<'a> {
         Ok(value)
     }
 
-    /// Every fact that the plan uses and that cannot be had.
+    /// Every fact that the plan uses and that cannot be had, each once: others may follow from it.
     pub fn faults(&self) -> Vec<FactFault> {
-        self.plan.facts.iter().filter_map(|fact| self.value(fact).err()).collect()
+        let mut faults = Vec::new();
+        for fault in self.plan.facts.iter().filter_map(|fact| self.value(fact).err()) {
+            if !faults.contains(&fault) {
+                faults.push(fault);
+            }
+        }
+        faults
     }
 
     /// The name that the node registers with.

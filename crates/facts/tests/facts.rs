@@ -71,6 +71,11 @@ fn what_is_not_known_is_an_error_where_it_is_used() {
     let faults = Known::new(&plan, &facts).faults();
     assert_eq!(faults, [FactFault::Missing { fact: Fact::Tag("missing".to_owned()) }]);
     assert!(faults[0].hint().contains("InstanceMetadataTags"));
+    // What is missing is told once, however much follows from it.
+    plan.facts = BTreeSet::from([Fact::Zone, Fact::ProviderId, Fact::Cores, Fact::ReservedCpu]);
+    let facts = Facts { zone: None, cores: None, ..facts };
+    let missing = |fact| FactFault::Missing { fact };
+    assert_eq!(Known::new(&plan, &facts).faults(), [missing(Fact::Zone), missing(Fact::Cores)]);
 }
 
 #[test]

@@ -17,6 +17,9 @@ use crate::{Action, InstallSource, Origin, Step, codes, files};
 /// Where plugins of CNI are looked for, and where those that run as pods put theirs.
 const CNI_DIRECTORY: &str = "/opt/cni/bin";
 
+/// The package of Debian and Ubuntu that has plugins of CNI, and where it has them.
+const DEBIAN_CNI: (&str, &str) = ("containernetworking-plugins", "/usr/lib/cni");
+
 /// Where the runtime finds the plugins of CNI.
 pub(crate) fn cni_directory<'a>(context: &Context<'a>) -> &'a str {
     let cni = &context.group.software.cni;
@@ -92,7 +95,9 @@ pub(crate) fn install(context: &mut Context<'_>, decisions: &Decisions) -> Vec<S
     let kubernetes = Some(kubernetes.as_str());
     let mut steps = Vec::new();
     steps.extend(item(context, runtime, "runtime", &software.runtime, Phase::Runtime, runtime_version));
-    steps.extend(item(context, "cni", "cni", &software.cni, Phase::Runtime, None));
+    let cni = item(context, "cni", "cni", &software.cni, Phase::Runtime, None);
+    let link = cni.as_ref().and_then(link_to_plugins);
+    steps.extend(cni.into_iter().chain(link));
     steps.extend(item(context, "kubelet", "kubelet", &software.kubelet, Phase::Configure, kubernetes));
     if decisions.join == JoinMethod::Kubeadm {
         steps.extend(item(context, "kubeadm", "kubeadm", &software.kubeadm, Phase::Configure, kubernetes));
@@ -106,6 +111,19 @@ pub(crate) fn install(context: &mut Context<'_>, decisions: &Decisions) -> Vec<S
         );
     }
     steps
+}
+
+/// Makes one place of the two in which plugins of CNI are on Debian: the runtime takes only one, and those that run as pods
+/// put theirs in the usual one.
+fn link_to_plugins(install: &Step) -> Option<Step> {
+    let Action::Install { source: InstallSource::Package { package }, .. } = &install.action else {
+        return None;
+    };
+    let (name, directory) = DEBIAN_CNI;
+    // What follows the name is a version.
+    let is_debians = package.split('=').next() == Some(name);
+    let action = Action::MakeLink { path: CNI_DIRECTORY.to_owned(), target: directory.to_owned() };
+    is_debians.then(|| plain("link-cni".to_owned(), install.phase, action))
 }
 
 fn item(
@@ -256,7 +274,7 @@ fn package(name: &str, os: OsFamily) -> &'static str {
     match (name, os) {
         ("kubelet", _) => "kubelet",
         ("kubeadm", _) => "kubeadm",
-        ("cni", OsFamily::Debian | OsFamily::Ubuntu) => "containernetworking-plugins",
+        ("cni", OsFamily::Debian | OsFamily::Ubuntu) => DEBIAN_CNI.0,
         ("cni", _) => "cni-plugins",
         ("docker", OsFamily::Debian | OsFamily::Ubuntu) => "docker.io",
         ("docker", _) => "docker",

@@ -27,8 +27,9 @@ const OURS: [&str; 3] = ["bringup.service", "bringup-gate.target", "bringup-afte
 /// `nodeadm-run.service` after the user's scripts, whether the gate is open or not.
 const NODEADM: [&str; 2] = ["nodeadm-config.service", "nodeadm-run.service"];
 
-/// An agent that has given up ends with this code: it is not to be started again before the next boot.
-const GAVE_UP: &str = "RestartPreventExitStatus=1\n";
+/// How an agent ends that is not to be started again before the next boot, or before somebody starts it: it has given up,
+/// or its plan is none that it can follow. Another plan comes with a start of its own.
+const FOR_GOOD: &str = "RestartPreventExitStatus=1 2\n";
 
 /// What the systemd of an operating system lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,7 +143,7 @@ fn service(systemd: Systemd, aliases: &[String]) -> String {
          NotifyAccess=main\n\
          {timeout}ExecStart={AGENT} up --until gate\n\
          Restart=on-failure\n\
-         {GAVE_UP}RestartSec=5\n\
+         {FOR_GOOD}RestartSec=5\n\
          StandardOutput=journal+console\n\n\
          [Install]\n\
          WantedBy=multi-user.target\n\
@@ -179,7 +180,7 @@ fn after(systemd: Systemd) -> String {
          NotifyAccess=main\n\
          {timeout}ExecStart={AGENT} up --from gate\n\
          Restart=on-failure\n\
-         {GAVE_UP}RestartSec=5\n\
+         {FOR_GOOD}RestartSec=5\n\
          StandardOutput=journal+console\n"
     )
 }

@@ -98,12 +98,18 @@ impl From<BusFault> for Stopped {
 
 /// The failure that a file's fault is.
 pub(crate) fn of_file(fault: &FileFault) -> Failure {
-    let (kind, fix) = if fault.is_for_the_operator() {
-        (FailureKind::Operator, "make room there or make it writable; the agent goes on by itself")
-    } else {
-        (FailureKind::Transient, "")
+    use std::io::ErrorKind as Kind;
+    if !fault.is_for_the_operator() {
+        return Failure::new(FailureKind::Transient, fault.to_string(), "");
+    }
+    let cure = match fault.source.kind() {
+        Kind::IsADirectory | Kind::DirectoryNotEmpty => "move the directory away",
+        Kind::NotADirectory => "move away what is no directory there",
+        Kind::StorageFull | Kind::QuotaExceeded => "make room there",
+        _ => "make it writable",
     };
-    Failure::new(kind, fault.to_string(), fix)
+    let fix = format!("{cure}; the agent goes on by itself");
+    Failure::new(FailureKind::Operator, fault.to_string(), fix)
 }
 
 /// The failure that a fault of the bus is.

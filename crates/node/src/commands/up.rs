@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use bringup_disk::FileFault;
 use bringup_facts::Facts;
 use bringup_plan::Plan;
 use bringup_progress::Range;
@@ -10,6 +11,7 @@ use crate::arguments::Up;
 use crate::ended::Ended;
 use crate::lock::Lock;
 use crate::machine::Machine;
+use crate::plan_file::PlanFault;
 use crate::teller::Teller;
 use crate::{gate, places, plan_file, up};
 
@@ -28,8 +30,9 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
     let wrong = |why: String| (Ended::Wrong, why);
     let machine = Machine::open(&options.place.root)
         .map_err(|fault| wrong(format!("cannot open `{}`: {fault}", options.place.root.display())))?;
-    let given = options.facts.as_deref().map(facts).transpose().map_err(wrong)?;
-    let plan = plan(&machine, options.plan.as_deref()).map_err(wrong)?;
+    let plan = plan(&machine, options.plan.as_deref())
+        .map_err(|fault| (if may_pass(&fault) { Ended::NotYet } else { Ended::Wrong }, fault.to_string()))?;
+    let given = given(options.facts.as_deref(), &plan).map_err(wrong)?;
     // Giving up is the plan's end; whatever else stops a run may be gone at the next start.
     let not_yet = |fault: String| (Ended::NotYet, fault);
     let lock = Lock::take(&machine).map_err(|fault| not_yet(fault.to_string()))?;
@@ -51,16 +54,26 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
 }
 
 /// The plan of the machine, or another one.
-pub(crate) fn plan(machine: &Machine, other: Option<&Path>) -> Result<Plan, String> {
-    let read = match other {
+pub(crate) fn plan(machine: &Machine, other: Option<&Path>) -> Result<Plan, PlanFault> {
+    match other {
         Some(path) => {
-            let there = Machine::open(Path::new("/")).map_err(|fault| fault.to_string())?;
-            let path = std::path::absolute(path).map_err(|fault| fault.to_string())?;
+            let fault = |source| FileFault { doing: "read", path: path.to_owned(), source };
+            let there = Machine::open(Path::new("/")).map_err(fault)?;
+            let path = std::path::absolute(path).map_err(fault)?;
             plan_file::read(&there.files(), &path)
         }
         None => plan_file::read(&machine.files(), Path::new(places::PLAN)),
-    };
-    read.map_err(|fault| fault.to_string())
+    }
+}
+
+/// Whether the next start may find what this one did not. A plan that is no plan stays so until another one is placed, and
+/// whoever places it starts the agent; a disk that cannot be read is another matter.
+fn may_pass(fault: &PlanFault) -> bool {
+    match fault {
+        // Something else than a file in its place.
+        PlanFault::File(fault) => fault.source.kind() != std::io::ErrorKind::InvalidInput,
+        PlanFault::Missing(_) | PlanFault::Unreadable { .. } | PlanFault::TooNew { .. } => false,
+    }
 }
 
 /// Who the machine is. A directory that stands for a machine is who its facts say.
@@ -71,8 +84,40 @@ pub(crate) fn identity(machine: &Machine, given: Option<&Facts>) -> String {
     }
 }
 
-/// The facts of a file.
-pub(crate) fn facts(path: &Path) -> Result<Facts, String> {
-    let bytes = std::fs::read(path).map_err(|fault| format!("cannot read `{}`: {fault}", path.display()))?;
-    Facts::from_json(&bytes).map_err(|fault| format!("`{}`, {fault}", path.display()))
+/// The facts of a file, if one is given. They have to be of the plan's platform: what one calls a host's name is not what
+/// the other does.
+pub(crate) fn given(path: Option<&Path>, plan: &Plan) -> Result<Option<Facts>, String> {
+    let Some(path) = path else { return Ok(None) };
+    let name = path.display();
+    let bytes = std::fs::read(path).map_err(|fault| format!("cannot read `{name}`: {fault}"))?;
+    let facts = Facts::from_json(&bytes).map_err(|fault| format!("`{name}`, {fault}"))?;
+    let wanted = plan.platform.word();
+    match &facts.platform {
+        Some(platform) if platform != wanted => Err(format!(
+            "`{name}` is about a machine of platform `{platform}`, and the plan is for `{wanted}`: give the facts of the \
+             machine, or its plan"
+        )),
+        _ => Ok(Some(facts)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use bringup_disk::FileFault;
+
+    use super::may_pass;
+    use crate::plan_file::PlanFault;
+
+    #[test]
+    fn only_a_disk_may_do_better_at_the_next_start() {
+        let of_file = |kind: ErrorKind| {
+            PlanFault::File(FileFault { doing: "read", path: "/plan".into(), source: Error::from(kind) })
+        };
+        assert!(may_pass(&of_file(ErrorKind::PermissionDenied)) && may_pass(&of_file(ErrorKind::Other)));
+        assert!(!may_pass(&of_file(ErrorKind::InvalidInput)));
+        assert!(!may_pass(&PlanFault::Missing(String::new())) && !may_pass(&PlanFault::TooNew { found: 7 }));
+        assert!(!may_pass(&PlanFault::Unreadable { path: String::new(), why: String::new() }));
+    }
 }

@@ -87,6 +87,22 @@ fn a_plan_that_is_none_is_a_wrong_call() {
 }
 
 #[test]
+fn facts_of_another_platform_are_a_wrong_call() {
+    let mut plan = small();
+    let node = Node::new(&plan);
+    plan.platform = bringup_spec::Platform::Aws;
+    node.give(&plan);
+    for command in ["up", "explain"] {
+        let ran = node.run(&[command]);
+        assert_eq!(ran.code, Some(2), "{command}: {}", ran.errors);
+        let why = "facts.json` is about a machine of platform `generic`, and the plan is for `aws`: \
+                   give the facts of the machine, or its plan";
+        assert!(ran.errors.contains(why), "{command}: {}", ran.errors);
+    }
+    assert!(!node.path("/var/lib/bringup/journal").exists());
+}
+
+#[test]
 fn status_says_how_it_stands() {
     needs_root();
     let node = Node::new(&small());

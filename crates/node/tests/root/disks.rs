@@ -146,6 +146,34 @@ fn a_directory_that_cannot_be_written_is_waited_for() {
     drop(disk);
 }
 
+/// Each trouble has a cure of its own.
+#[test]
+fn what_stands_in_the_way_is_named_with_its_cure() {
+    needs_root();
+    let folder = |node: &Node, path: &str| std::fs::create_dir_all(node.path(path)).unwrap();
+    let at_the_place = |node: &Node| folder(node, "/etc/deep/two/of-somebody");
+    let at_the_temporary_name = |node: &Node| folder(node, "/etc/deep/.two.bringup-new/of-somebody");
+    let on_the_way = |node: &Node| node.put("/etc/deep", "a file");
+    let cases: [(&str, &dyn Fn(&Node), &str); 3] = [
+        ("/etc/deep/two", &at_the_place, "move the directory away"),
+        ("/etc/deep/.two.bringup-new", &at_the_temporary_name, "move the directory away"),
+        ("/etc/deep", &on_the_way, "move away what is no directory there"),
+    ];
+    for (path, make, cure) in cases {
+        let node = Node::new(&small());
+        make(&node);
+        let mut agent = Paused::start(&node);
+        let status = agent.until_paused(&node);
+        assert_eq!(status["step"], "two");
+        assert!(status["why"].as_str().unwrap().contains(&format!("`{path}")), "{status}");
+        let fix = format!("{cure}; the agent goes on by itself");
+        assert_eq!(status["fix"], fix.as_str(), "{status}");
+        std::fs::rename(node.path(path), node.beside("away")).unwrap();
+        assert_eq!(agent.code(), Some(0));
+        assert_eq!(node.read("/etc/deep/two").as_deref(), Some("two\n"));
+    }
+}
+
 #[test]
 fn a_journal_that_cannot_be_written_is_waited_for() {
     needs_root();

@@ -20,6 +20,31 @@ fn the_runtime_looks_for_plugins_where_they_are_put() {
     assert_eq!(directory(fetched), "/srv/cni");
 }
 
+/// Debian's package has its plugins in `/usr/lib/cni` (packages.debian.org, containernetworking-plugins, list of files);
+/// those that run as pods put theirs in `/opt/cni/bin`. The runtime finds both.
+#[test]
+fn plugins_of_debians_package_are_found_where_plugins_are_looked_for() {
+    let link = |os: &str, cni: &str| {
+        let plan = plan(&eks_with("1.33", "", &format!("os: {os}\nsoftware: {{cni: {cni}}}")));
+        let names: Vec<&str> = plan.steps.iter().map(|step| step.name.as_str()).collect();
+        let installed = names.iter().position(|name| *name == "install-cni");
+        let linked = names.iter().position(|name| *name == "link-cni");
+        assert!(linked.is_none_or(|linked| Some(linked) > installed), "{names:?}");
+        linked.map(|_| match &step(&plan, "link-cni").action {
+            Action::MakeLink { path, target } => (path.clone(), target.clone()),
+            other => panic!("{other:?}"),
+        })
+    };
+    let found = Some(("/opt/cni/bin".to_owned(), "/usr/lib/cni".to_owned()));
+    for os in ["debian", "{family: ubuntu, version: \"24.04\"}"] {
+        assert_eq!(link(os, "{from: package}"), found);
+        assert_eq!(link(os, "{from: package, package: containernetworking-plugins=1.1.1}"), found);
+        // Kubernetes' own package has them where they are looked for.
+        assert_eq!(link(os, "{from: package, package: kubernetes-cni}"), None);
+        assert_eq!(link(os, "{from: image}"), None);
+    }
+}
+
 #[test]
 fn the_schema_follows_the_version() {
     let schema = |version: &str, group: &str| containerd(&eks(version, group))["version"].as_integer();
