@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use bringup_facts::Facts;
-use bringup_plan::{Action, InstallSource, Plan};
+use bringup_plan::{Action, InstallSource, Plan, Step};
 use bringup_progress::{
-    Adopted, Course, Effect, Happening, Made, Order, Range, State, Success, Surroundings, installed,
+    Adopted, Course, Effect, Happened, Happening, Made, Order, Range, State, Success, Surroundings, installed,
 };
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::knowledge::Knowledge;
 use crate::machine::Machine;
 use crate::network::Network;
 use crate::originals;
-use crate::preview::{Preview, preview};
+use crate::preview::{Preview, drift, preview};
 use crate::teller::Teller;
 
 /// A step that `up` would do now.
@@ -31,6 +31,9 @@ pub(crate) struct Item {
 pub(crate) struct Explained {
     /// Steps that it would do, in order.
     pub(crate) steps: Vec<Item>,
+    /// Steps of which somebody has changed what they made, and which it would leave so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) changed: Vec<Item>,
     /// Why it would not get further.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stops: Option<String>,
@@ -53,13 +56,19 @@ pub(crate) struct Question<'a> {
     pub(crate) identity: &'a str,
 }
 
+/// What somebody has changed of what a step made.
+fn changed(machine: &Machine, plan: &Plan, step: &Step, knowledge: &Knowledge<'_>) -> Option<Item> {
+    let preview = drift(machine, plan, &knowledge.action(step).ok()?);
+    preview.changes().then(|| Item { step: step.name.clone(), phase: step.phase.to_string(), preview })
+}
+
 /// Goes through the plan without doing anything but learning facts.
 pub(crate) fn explain(question: &Question<'_>, state: State) -> Explained {
     let Question { machine, plan, range, given, identity } = *question;
     let own = state.identity() == Some(identity);
     let remembered = if own { actions::identify::remembered(&state, plan) } else { None };
     let known = given.cloned().or(remembered.clone()).unwrap_or_default();
-    let knowledge = Knowledge::new(plan, known);
+    let knowledge = Knowledge::new(machine, plan, known);
     let mut course = Course::new(plan, range, state, identity, &Machine::boot());
     let mut explained = Explained::default();
     let teller = Teller::silent();
@@ -96,7 +105,12 @@ pub(crate) fn explain(question: &Question<'_>, state: State) -> Explained {
         let mut why = String::new();
         for effect in effects {
             match effect {
-                Effect::Record { .. } | Effect::Tell(_) | Effect::Keep(_) => {}
+                Effect::Record { .. } | Effect::Keep(_) => {}
+                Effect::Tell(event) => {
+                    let skipped = event.event == Happened::Skipped.word() && event.why.is_empty();
+                    let step = plan.steps.iter().find(|step| skipped && step.name == event.step);
+                    explained.changed.extend(step.and_then(|step| changed(machine, plan, step, &knowledge)));
+                }
                 Effect::Publish(status) => why.clone_from(&status.why),
                 Effect::Do(order) => {
                     let Some(step) = plan.steps.get(order.index) else { return explained };

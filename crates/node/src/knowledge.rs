@@ -1,22 +1,26 @@
 //! What the agent knows of its machine while it works.
 
 use std::cell::RefCell;
+use std::path::Path;
 
 use bringup_facts::{FactFault, Facts, Known};
 use bringup_plan::{Action, Plan, Step};
-use bringup_progress::{Failure, FailureKind};
+use bringup_progress::{Failure, FailureKind, Made};
+
+use crate::machine::Machine;
 
 /// The facts, as far as they are learned.
 #[derive(Debug)]
 pub(crate) struct Knowledge<'p> {
+    machine: &'p Machine,
     plan: &'p Plan,
     facts: RefCell<Facts>,
 }
 
 impl<'p> Knowledge<'p> {
     /// Of this plan's machine, as it is known now.
-    pub(crate) fn new(plan: &'p Plan, facts: Facts) -> Self {
-        Self { plan, facts: RefCell::new(facts) }
+    pub(crate) fn new(machine: &'p Machine, plan: &'p Plan, facts: Facts) -> Self {
+        Self { machine, plan, facts: RefCell::new(facts) }
     }
 
     /// Takes in what was learned.
@@ -42,6 +46,14 @@ impl bringup_progress::Known for Knowledge<'_> {
 
     fn elected(&self) -> Result<bool, Failure> {
         self.with(|known| known.elected())
+    }
+
+    fn is_there(&self, made: &Made) -> bool {
+        let missing = std::io::ErrorKind::NotADirectory;
+        match self.machine.files().disk().look(Path::new(&made.path())) {
+            Ok(entry) => entry.is_some(),
+            Err(fault) => fault.kind() != missing,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_disk::Kind;
 use bringup_plan::{Action, Content, GATE_FILE, InstallSource, PlacedBy, Plan, Unit};
 use bringup_progress::Order;
@@ -119,6 +120,35 @@ pub(crate) fn preview(machine: &Machine, plan: &Plan, action: &Action, order: &O
     }
 }
 
+/// What stands there otherwise than an action has made it, as far as the plan alone says how it made it.
+pub(crate) fn drift(machine: &Machine, plan: &Plan, action: &Action) -> Preview {
+    let eyes = Eyes { machine };
+    match action {
+        Action::WriteFile { path, mode, content, .. } => {
+            let mut preview = match content {
+                Content::Text(text) => eyes.text(path, text.as_literal().unwrap_or_default(), is_open(mode)),
+                Content::Base64(text) => eyes.bytes(path, text),
+                Content::Secret(_) | Content::Pieces(_) => Preview::nothing(),
+            };
+            preview.does.extend(eyes.permissions(path, mode));
+            preview
+        }
+        Action::MakeDirectory { path, mode, .. } => {
+            Preview { does: eyes.permissions(path, mode).into_iter().collect(), files: Vec::new() }
+        }
+        Action::MakeLink { path, target } if eyes.link(path, target).changes() => {
+            Preview::doing(format!("`{path}` does not lead to `{target}`"))
+        }
+        Action::PlaceUnits => Preview { does: Vec::new(), files: eyes.units(plan).files },
+        _ => Preview::nothing(),
+    }
+}
+
+/// What only its owner may read is not for a terminal.
+fn is_open(mode: &str) -> bool {
+    !mode.ends_with("00")
+}
+
 fn fetches(urls: &[String], path: &str) -> Preview {
     let from = urls.first().map(String::as_str).unwrap_or_default();
     Preview::doing(format!("fetches `{from}` to `{path}`"))
@@ -140,12 +170,11 @@ impl Eyes<'_> {
     }
 
     fn file(&self, path: &str, mode: &str, content: &Content) -> Preview {
-        // What only its owner may read is not for a terminal.
-        let open = !mode.ends_with("00");
         let permissions = self.look(path).is_some_and(|entry| format!("{:04o}", entry.mode) != *mode);
         let mut preview = match content {
-            Content::Text(text) => self.text(path, text.as_literal().unwrap_or_default(), open),
-            Content::Base64(_) | Content::Secret(_) | Content::Pieces(_) => {
+            Content::Text(text) => self.text(path, text.as_literal().unwrap_or_default(), is_open(mode)),
+            Content::Base64(text) => self.bytes(path, text),
+            Content::Secret(_) | Content::Pieces(_) => {
                 let file = FileChange { path: path.to_owned(), diff: None };
                 Preview { does: Vec::new(), files: vec![file] }
             }
@@ -154,6 +183,20 @@ impl Eyes<'_> {
             preview.does.push(format!("sets the permissions of `{path}` to {mode}"));
         }
         preview
+    }
+
+    /// What is wrong with the permissions of what stands there.
+    fn permissions(&self, path: &str, mode: &str) -> Option<String> {
+        let is = format!("{:04o}", self.look(path)?.mode);
+        (is != mode).then(|| format!("`{path}` has the permissions {is} instead of {mode}"))
+    }
+
+    fn bytes(&self, path: &str, wanted: &str) -> Preview {
+        let is = self.machine.files().read(Path::new(path)).ok().flatten();
+        if is.is_some_and(|is| BASE64_STANDARD.encode(is) == wanted) {
+            return Preview::nothing();
+        }
+        Preview { does: Vec::new(), files: vec![FileChange { path: path.to_owned(), diff: None }] }
     }
 
     fn text(&self, path: &str, wanted: &str, open: bool) -> Preview {

@@ -70,7 +70,8 @@ pub(crate) fn follow(
     let own = state.identity() == Some(identity);
     let remembered = if own { actions::identify::remembered(&state, plan) } else { None };
     let checked = own && actions::identify::is_checked(&state, plan);
-    let knowledge = Knowledge::new(plan, asked.given.clone().or(remembered.clone()).unwrap_or_default());
+    let knowledge =
+        Knowledge::new(machine, plan, asked.given.clone().or(remembered.clone()).unwrap_or_default());
     let course = Course::new(plan, asked.range, state, identity, &Machine::boot());
     if let (Some(step), Some(phase)) = (course.missing_before(), asked.range.from) {
         return Err(UpFault::TooEarly { step: step.to_owned(), phase: phase.to_string() });

@@ -29,6 +29,11 @@ pub trait Known {
     fn digest(&self, step: &Step) -> Result<String, Failure>;
     /// Whether this node is the one that starts the cluster, or why that cannot be said.
     fn elected(&self) -> Result<bool, Failure>;
+    /// Whether something, whatever it is, stands where a step made this. Where nobody can tell, it does.
+    fn is_there(&self, made: &Made) -> bool {
+        let _ = made;
+        true
+    }
 }
 
 /// The world at the moment in which something happened.
@@ -226,6 +231,8 @@ struct Task {
     since_ms: u64,
     /// Whether its records need not survive a power cut.
     fleeting: bool,
+    /// Why it is done again, though it was done.
+    because: String,
     failure: Option<Failure>,
     next_try_at_ms: Option<u64>,
 }

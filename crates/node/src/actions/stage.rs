@@ -60,7 +60,7 @@ impl Stage {
     }
 
     pub(super) fn knowledge(&self) -> Knowledge<'_> {
-        Knowledge::new(&self.plan, self.facts.clone())
+        Knowledge::new(&self.machine, &self.plan, self.facts.clone())
     }
 
     pub(super) fn path(&self, path: &str) -> PathBuf {

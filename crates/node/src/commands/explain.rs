@@ -9,7 +9,7 @@ use bringup_progress::{Range, State, decode};
 use crate::arguments::Explain;
 use crate::commands::up::{given, identity, plan};
 use crate::ended::Ended;
-use crate::explain::{Explained, Question, explain};
+use crate::explain::{Explained, Item, Question, explain};
 use crate::machine::Machine;
 use crate::places;
 use crate::teller::Teller;
@@ -52,23 +52,29 @@ fn begin(options: &Explain) -> Result<Explained, String> {
     Ok(explain(&question, State::fold(&decoded.records)))
 }
 
+fn tell(item: &Item, unshown: impl Fn(&str) -> String, text: &mut String) {
+    let _ = writeln!(text, "{}", item.step);
+    for what in &item.preview.does {
+        let _ = writeln!(text, "  {what}");
+    }
+    for file in &item.preview.files {
+        let _ = match &file.diff {
+            Some(diff) => write!(text, "--- {path}\n+++ {path}\n{diff}", path = file.path),
+            None => writeln!(text, "  {}", unshown(&file.path)),
+        };
+    }
+}
+
 fn page(explained: &Explained) -> String {
     let mut text = String::new();
     for item in explained.steps.iter().filter(|item| item.preview.changes()) {
-        let _ = writeln!(text, "{}", item.step);
-        for what in &item.preview.does {
-            let _ = writeln!(text, "  {what}");
-        }
-        for file in &item.preview.files {
-            match &file.diff {
-                Some(diff) => {
-                    let _ = write!(text, "--- {path}\n+++ {path}\n{diff}", path = file.path);
-                }
-                None => {
-                    let _ = writeln!(text, "  writes `{}`, which is not shown", file.path);
-                }
-            }
-        }
+        tell(item, |path| format!("writes `{path}`, which is not shown"), &mut text);
+    }
+    if !explained.changed.is_empty() {
+        text.push_str("not as it was written, and left so; remove it to have it written again\n");
+    }
+    for item in &explained.changed {
+        tell(item, |path| format!("`{path}` is another, which is not shown"), &mut text);
     }
     let looks = explained.steps.iter().filter(|item| !item.preview.changes()).count();
     let _ = match (explained.changes(), looks) {

@@ -1,9 +1,9 @@
 //! Whether a step is to be done.
 
-use bringup_plan::{Action, Step};
+use bringup_plan::{Action, Content, Step};
 
-use super::Course;
-use crate::made::read_by;
+use super::{Course, Known};
+use crate::made::{Made, made_by, read_by};
 use crate::state::{Last, StepState};
 
 /// What is to be done about a step.
@@ -15,8 +15,8 @@ pub(super) enum Choice {
     Pass { why: String },
     /// It failed earlier in this boot, and the course ends.
     End { why: String, attempts: u32 },
-    /// It is to be done.
-    Do,
+    /// It is to be done; again, where something is said.
+    Do { because: String },
     /// An agent died while its program ran.
     Adopt,
     /// The reboot that it asked for has happened.
@@ -26,11 +26,12 @@ pub(super) enum Choice {
 }
 
 impl Course<'_> {
-    pub(super) fn choice(&self, step: &Step, digest: &str) -> Choice {
-        let Some(known) = self.state.step(&step.name) else { return Choice::Do };
+    pub(super) fn choice(&self, step: &Step, digest: &str, around: &dyn Known) -> Choice {
+        let anew = Choice::Do { because: String::new() };
+        let Some(known) = self.state.step(&step.name) else { return anew };
         // Facts live in the memory of the agent that learned them.
         if matches!(step.action, Action::LearnFacts) || known.digest != digest {
-            return Choice::Do;
+            return anew;
         }
         let now = known.boot == self.boot;
         if matches!(step.action, Action::Reboot { .. }) && known.rebooted_by(&self.boot) {
@@ -43,8 +44,11 @@ impl Course<'_> {
             }
             Last::Continued if now => Choice::Pass { why: known.why.clone() },
             Last::Started | Last::Paused if now && may_outlive(&step.action) => Choice::Adopt,
-            Last::Succeeded if self.is_done(step, known, digest) => Choice::Skip,
-            _ => Choice::Do,
+            Last::Succeeded if self.is_done(step, known, digest) => match self.gone(step, around) {
+                Some(path) => Choice::Do { because: format!("`{path}` is gone") },
+                None => Choice::Skip,
+            },
+            _ => anew,
         }
     }
 
@@ -52,6 +56,20 @@ impl Course<'_> {
         known.done_for(digest)
             && (!step.every_boot || known.done_in(&self.boot))
             && self.changed_for(step).is_empty()
+    }
+
+    /// The first thing that a step has made and that is no longer there, where the plan alone is enough to make it again.
+    ///
+    /// What was fetched, or took a secret, is not looked for: an operator's program may have used it up, and a boot would
+    /// have to wait for whoever has it. What somebody has changed is there: it is theirs.
+    fn gone(&self, step: &Step, around: &dyn Known) -> Option<String> {
+        let is_in_the_plan = match &step.action {
+            Action::WriteFile { content, .. } => matches!(content, Content::Text(_) | Content::Base64(_)),
+            Action::MakeDirectory { .. } | Action::MakeLink { .. } | Action::PlaceUnits => true,
+            _ => false,
+        };
+        let made = if is_in_the_plan { made_by(step, self.plan) } else { return None };
+        made.iter().find(|made| !around.is_there(made)).map(Made::path)
     }
 
     /// Which of the paths that a step's unit reads have changed since it was started.

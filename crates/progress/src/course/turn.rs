@@ -120,7 +120,7 @@ impl Course<'_> {
                     effects,
                 );
             }
-            let choice = self.choice(step, &digest);
+            let choice = self.choice(step, &digest, around.known);
             let mut task = Task { digest, ..fresh(What::Step, around) };
             if let Some(known) = self.state.step(&step.name) {
                 task.fleeting = step.every_boot && known.done_for(&task.digest);
@@ -149,7 +149,8 @@ impl Course<'_> {
                         effects,
                     );
                 }
-                Choice::Do => {
+                Choice::Do { because } => {
+                    task.because = because;
                     task.attempt = task.attempt.saturating_add(1);
                     return self.attempt(task, around, effects);
                 }
@@ -208,7 +209,11 @@ impl Course<'_> {
             self.record_work(&task, Outcome::Started { makes }, around, effects);
         }
         if task.probes.is_none() {
-            let why = if order.attempt > 1 { format!("attempt {}", order.attempt) } else { String::new() };
+            let why = match order.attempt {
+                _ if !task.because.is_empty() => task.because.clone(),
+                attempt if attempt > 1 => format!("attempt {attempt}"),
+                _ => String::new(),
+            };
             self.tell(&step.name, Happened::Started, &why, around, effects);
         }
         self.stage = Stage::Doing(task);
@@ -360,6 +365,7 @@ fn fresh(what: What, around: &Surroundings<'_>) -> Task {
         probes: None,
         since_ms: around.up_ms,
         fleeting: false,
+        because: String::new(),
         failure: None,
         next_try_at_ms: None,
     }

@@ -251,3 +251,32 @@ fn a_swap_file_goes_together_with_its_unit() {
     let unit = Made::Unit("var-swap\\x2dfile.swap".to_owned());
     assert_eq!(machine.retired, [Made::File("/var/swap-file".to_owned()), unit]);
 }
+
+#[test]
+fn a_file_that_is_gone_is_written_again_unless_it_takes_a_secret() {
+    let mut secret = file("/etc/secret", "fetch", "x");
+    secret["action"]["content"] = serde_json::json!({"secret": {"file": "/etc/token"}});
+    let plan = plan(&[
+        identify(),
+        file("/etc/a", "fetch", "x"),
+        secret,
+        run("driver", "pre-install", 1, "pause"),
+        file("/etc/b", "configure", "x"),
+    ]);
+    let mut machine = Machine::new();
+    assert!(matches!(machine.up(&plan), End::Done(_)));
+    let whole = machine.tree.clone();
+    machine.reboot();
+    machine.events.clear();
+    machine.tree.remove("/etc/a");
+    machine.tree.remove("/etc/secret");
+    assert!(matches!(machine.up(&plan), End::Done(_)));
+    assert_eq!(machine.tree, whole);
+    assert_eq!(machine.words("file:/etc/a"), ["started", "finished"]);
+    let started = machine.events.iter().find(|event| event.step == "file:/etc/a").unwrap();
+    assert_eq!(started.why, "`/etc/a` is gone");
+    // A secret may be far away, and a program may have used it up: whoever needs it again makes it so.
+    for step in ["file:/etc/secret", "driver", "file:/etc/b"] {
+        assert_eq!(machine.words(step), ["skipped"], "{step}");
+    }
+}

@@ -67,7 +67,7 @@ pub(crate) struct Machine {
     pub(crate) most_waits: usize,
 }
 
-struct Facts<'a>(&'a Plan, bool, String);
+struct Facts<'a>(&'a Plan, bool, String, BTreeSet<String>);
 
 impl Known for Facts<'_> {
     fn digest(&self, step: &Step) -> Result<String, Failure> {
@@ -86,6 +86,11 @@ impl Known for Facts<'_> {
 
     fn elected(&self) -> Result<bool, Failure> {
         Ok(self.1)
+    }
+
+    fn is_there(&self, made: &Made) -> bool {
+        // Of directories, links and units nothing is kept here.
+        !matches!(made, Made::File(path) if !self.3.contains(path))
     }
 }
 
@@ -170,7 +175,8 @@ impl Machine {
         let mut waits = 0;
         loop {
             self.clock += 1000;
-            let facts = Facts(plan, self.elected, self.instance.clone());
+            let there = self.tree.keys().cloned().collect();
+            let facts = Facts(plan, self.elected, self.instance.clone(), there);
             let around = Surroundings {
                 at_ms: self.wall.map_or(self.clock, |wall| wall(self.clock)),
                 up_ms: self.clock,
