@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::LabFault;
+use crate::fault::run;
 use crate::network::Network;
 
 /// Mounts the layers, a tree of control groups of its own, and boots. The arguments are: the root below, the folder of
@@ -89,6 +90,16 @@ impl Container {
     /// A file of the running container, be it in memory only.
     pub(crate) fn read(&self, path: &str) -> Option<Vec<u8>> {
         std::fs::read(format!("/proc/{}/root{path}", self.leader()?)).ok()
+    }
+
+    /// Units that have failed, as systemd itself has it.
+    pub(crate) fn failed_units(&self) -> Result<Vec<String>, LabFault> {
+        let Some(leader) = self.leader() else { return Ok(Vec::new()) };
+        let target = format!("--target={leader}");
+        let list = ["systemctl", "list-units", "--failed", "--plain", "--no-legend", "--no-pager"];
+        let listed = run("nsenter", &[&[target.as_str(), "--all"], list.as_slice()].concat())?;
+        let names = listed.lines().filter_map(|line| line.split_whitespace().next());
+        Ok(names.map(str::to_owned).collect())
     }
 
     /// Opens a shell in it, and waits until it is closed.

@@ -31,8 +31,21 @@ pub(crate) fn by_agent(events: &[&Event], plan: &Plan, quiet: Duration) -> Optio
         (Some(at), _) => own.get(at..)?.iter().any(is_end).then_some(Verdict::CameUp),
         // The first arrival is at the gate, the second at the end.
         (None, None) if arrivals >= 2 => Some(Verdict::CameUp),
-        (None, _) => own.iter().any(|event| event.event == "gave-up").then_some(Verdict::Failed),
+        (None, _) => has_given_up(&own).then_some(Verdict::Failed),
     }
+}
+
+/// Whether the agent has given up, and nobody has started it again since.
+fn has_given_up(own: &[&&Event]) -> bool {
+    let last = own.iter().rev().find(|event| matches!(event.event.as_str(), "began" | "gave-up"));
+    last.is_some_and(|last| last.event == "gave-up")
+}
+
+/// Whether kubelet has ended and was not started again.
+pub(crate) fn kubelet_has_ended(events: &[&Event]) -> bool {
+    let mut own = events.iter().rev().filter(|event| event.actor == "kubelet.service");
+    let last = own.find(|event| matches!(event.event.as_str(), "started" | "stopped" | "failed"));
+    last.is_some_and(|last| last.event != "started")
 }
 
 /// What a boot of somebody else's carrier came to: its goal reached and no failed unit; and where it starts kubelet,
@@ -132,6 +145,24 @@ mod tests {
     fn giving_up_before_kubelet_is_a_failure() {
         assert_eq!(after(&[("hook", "failed"), ("hook", "gave-up")]), Some(Verdict::Failed));
         assert_eq!(after(&[("kubelet", "finished"), ("last", "gave-up")]), Some(Verdict::CameUp));
+    }
+
+    #[test]
+    fn an_agent_that_somebody_starts_again_has_not_given_up() {
+        assert_eq!(after(&[("hook", "gave-up"), ("", "began"), ("hook", "started")]), None);
+        let again = [("hook", "gave-up"), ("", "began"), ("kubelet", "finished"), ("", "arrived")];
+        assert_eq!(after(&again), Some(Verdict::CameUp));
+    }
+
+    #[test]
+    fn a_kubelet_that_somebody_stops_has_ended_until_it_is_started_again() {
+        let ended = |words: &[&'static str]| {
+            let list: Vec<_> = words.iter().map(|word| ("kubelet.service", "", *word)).collect();
+            kubelet_has_ended(&events(&list).iter().collect::<Vec<_>>())
+        };
+        assert!(!ended(&[]) && !ended(&["starting", "started"]));
+        assert!(ended(&["started", "stopped"]) && ended(&["started", "exited", "failed"]));
+        assert!(!ended(&["started", "stopped", "starting", "started"]));
     }
 
     #[test]

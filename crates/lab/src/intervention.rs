@@ -42,20 +42,30 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Takes out what is wanted at a step, with those before it: what has been passed over does not come again.
-    pub(crate) fn take(&mut self, step: &str) -> Option<Intervention> {
-        let taken = |list: &mut Vec<String>| {
-            let at = list.iter().position(|name| name == step)?;
-            list.drain(..=at);
-            Some(())
+    /// Takes out what was done at a step; says whether it was wanted.
+    pub(crate) fn take(&mut self, step: &str, what: Intervention) -> bool {
+        let list = match what {
+            Intervention::Cut => &mut self.cuts,
+            Intervention::Kill => &mut self.kills,
         };
-        if taken(&mut self.cuts).is_some() {
-            return Some(Intervention::Cut);
-        }
-        taken(&mut self.kills).map(|()| Intervention::Kill)
+        let place = list.iter().position(|name| name == step);
+        place.map(|place| list.remove(place)).is_some()
     }
 
-    fn is_empty(&self) -> bool {
+    /// What is wanted at a step; the power goes first.
+    fn at(&self, step: &str) -> Option<Intervention> {
+        let names = |list: &[String]| list.iter().any(|name| name == step);
+        let kill = || names(&self.kills).then_some(Intervention::Kill);
+        names(&self.cuts).then_some(Intervention::Cut).or_else(kill)
+    }
+
+    /// What has not been done, as it was asked for.
+    pub(crate) fn left(&self) -> Vec<String> {
+        let cuts = self.cuts.iter().map(|step| format!("--power-cut {step}"));
+        cuts.chain(self.kills.iter().map(|step| format!("--kill {step}"))).collect()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
         self.cuts.is_empty() && self.kills.is_empty()
     }
 }
@@ -74,14 +84,16 @@ impl Intervening {
         std::thread::spawn(move || {
             while !wanted.is_empty() && switch.is_on() {
                 for step in tail.begun() {
-                    let Some(what) = wanted.take(&step) else { continue };
-                    let _ = match what {
+                    let Some(what) = wanted.at(&step) else { continue };
+                    let done = match what {
                         Intervention::Cut => switch.off(),
                         Intervention::Kill => switch.kill_agent(),
                     };
-                    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                    let at_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-                    let gone = sender.send(Done { what, step, at_ms }).is_err();
+                    if !done {
+                        continue;
+                    }
+                    wanted.take(&step, what);
+                    let gone = sender.send(Done { what, step, at_ms: now_ms() }).is_err();
                     if gone || what == Intervention::Cut {
                         return;
                     }
@@ -92,10 +104,16 @@ impl Intervening {
         Self { done }
     }
 
-    /// What was done since it was asked last.
-    pub(crate) fn done(&self) -> Vec<Done> {
-        self.done.try_iter().collect()
+    /// What was done since it was asked last; the first is waited for so long.
+    pub(crate) fn done(&self, wait: Duration) -> Vec<Done> {
+        self.done.recv_timeout(wait).into_iter().chain(self.done.try_iter()).collect()
     }
+}
+
+/// The time, in milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The end of a journal that grows.
@@ -174,13 +192,19 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_taken_once_and_with_those_before_it() {
+    fn each_is_done_once_in_whatever_order_they_were_written() {
         let names = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let mut wanted = Wanted { cuts: names("a b c"), kills: names("b") };
-        assert_eq!(wanted.take("b"), Some(Intervention::Cut));
-        assert_eq!(wanted.take("a"), None);
-        assert_eq!(wanted.take("b"), Some(Intervention::Kill));
-        assert_eq!(wanted.take("c"), Some(Intervention::Cut));
-        assert!(wanted.is_empty());
+        let mut wanted = Wanted { cuts: names("c a b"), kills: names("b") };
+        let mut done = Vec::new();
+        for step in ["a", "b", "b", "b", "d"] {
+            if let Some(what) = wanted.at(step) {
+                assert!(wanted.take(step, what));
+                done.push((step, what));
+            }
+        }
+        let (cut, kill) = (Intervention::Cut, Intervention::Kill);
+        assert_eq!(done, [("a", cut), ("b", cut), ("b", kill)]);
+        assert_eq!(wanted.left(), ["--power-cut c"]);
+        assert!(!wanted.is_empty());
     }
 }

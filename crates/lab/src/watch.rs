@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use bringup_progress::Event;
 use serde_json::Value;
@@ -18,19 +18,55 @@ const UNIT_FAILED: &str = "be02cf6855d2428ba40df7e9d022f03d";
 const UNIT_STOPPED: &str = "9d1aaa27d60140bd96365438aad20286";
 const UNIT_PROCESS_EXIT: &str = "98e322203f7a4ed290d09fe03c09fe15";
 
+const FOLLOW: &str = "follow the container's journal";
+
 /// Follows a journal while it grows.
 #[derive(Debug)]
 pub(crate) struct Watch {
     journal: PathBuf,
-    since: SystemTime,
+    /// The last entry that was read, or was there before.
     cursor: Option<String>,
+    /// Whether anything was read since.
+    heard: bool,
     reader: Option<(Child, Receiver<String>)>,
 }
 
 impl Watch {
     /// Of the journal in this directory, from now on.
-    pub(crate) fn from_now_on(journal: PathBuf) -> Self {
-        Self { journal, since: SystemTime::now(), cursor: None, reader: None }
+    pub(crate) fn from_now_on(journal: PathBuf) -> Result<Self, LabFault> {
+        let mut watch = Self { journal, cursor: None, heard: false, reader: None };
+        // An entry and not a time: who looks for a time while a journal is being moved to the disk passes over the first
+        // entries of a boot.
+        let last = watch.read(&["--lines=1"])?.pop();
+        watch.cursor = last.map(|entry| entry.field("__CURSOR").to_owned());
+        Ok(watch)
+    }
+
+    /// All that is left to be read once nothing more is written.
+    pub(crate) fn rest(&mut self) -> Result<Vec<Entry>, LabFault> {
+        self.stop();
+        let entries = self.read(&[])?;
+        if let Some(last) = entries.last() {
+            self.cursor = Some(last.field("__CURSOR").to_owned());
+        }
+        Ok(entries)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("journalctl");
+        command.arg("--directory").arg(&self.journal);
+        command.args(["--output=json", "--no-pager", "--quiet"]).stdin(Stdio::null()).stderr(Stdio::null());
+        if let Some(cursor) = &self.cursor {
+            command.arg(format!("--after-cursor={cursor}"));
+        }
+        command
+    }
+
+    /// What is there to be read; nothing where there is no journal yet.
+    fn read(&self, more: &[&str]) -> Result<Vec<Entry>, LabFault> {
+        let done = self.command().args(more).output().map_err(LabFault::system(FOLLOW))?;
+        let text = String::from_utf8_lossy(&done.stdout).into_owned();
+        Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok().map(Entry)).collect())
     }
 
     /// The next entry, or nothing in this time.
@@ -44,12 +80,13 @@ impl Watch {
                 let entry = serde_json::from_str(&line).ok().map(Entry);
                 if let Some(entry) = &entry {
                     self.cursor = Some(entry.field("__CURSOR").to_owned());
+                    self.heard = true;
                 }
                 Ok(entry)
             }
             Err(RecvTimeoutError::Timeout) => {
                 // It does not see the file that a journal goes on in after a power cut, if that comes later than it.
-                if self.cursor.is_none() {
+                if !self.heard {
                     self.stop();
                 }
                 Ok(None)
@@ -64,26 +101,12 @@ impl Watch {
     }
 
     fn start(&self) -> Result<(Child, Receiver<String>), LabFault> {
-        let mut command = Command::new("journalctl");
-        command.arg("--directory").arg(&self.journal).args([
-            "--output=json",
-            "--follow",
-            "--no-tail",
-            "--no-pager",
-            "--quiet",
-        ]);
-        let since = self.since.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let from = self.cursor.as_ref().map_or_else(
-            || format!("--since=@{}.{:06}", since.as_secs(), since.subsec_micros()),
-            |cursor| format!("--after-cursor={cursor}"),
-        );
-        command.arg(from);
-        let mut child = command
-            .stdin(Stdio::null())
+        let mut child = self
+            .command()
+            .args(["--follow", "--no-tail"])
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
             .spawn()
-            .map_err(LabFault::system("follow the container's journal"))?;
+            .map_err(LabFault::system(FOLLOW))?;
         let (sender, lines) = channel();
         if let Some(output) = child.stdout.take() {
             std::thread::spawn(move || {

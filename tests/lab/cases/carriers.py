@@ -71,10 +71,37 @@ def foreign_that_fails(lab):
     assert trial.code == 1 and trial.of("theirs.service", "failed")
 
 
+def foreign_ignition(lab):
+    """Somebody else's Ignition config, which knows nothing of kubelet: its goal is reached, and nothing has failed."""
+    machine = lab.machine("foreign Ignition")
+    unit = "[Service]\nType=oneshot\nExecStart=/usr/bin/touch /lab/theirs\n[Install]\nWantedBy=multi-user.target\n"
+    config = {
+        "ignition": {"version": "3.3.0"},
+        "storage": {"files": [{"path": "/etc/theirs", "contents": {"source": "data:,hello"}}]},
+        "systemd": {"units": [{"name": "theirs.service", "enabled": True, "contents": unit}]},
+    }
+    trial = machine.boot(config).came_up()
+    assert machine.text("/etc/theirs") == "hello" and machine.path("/lab/theirs").exists()
+    assert trial.of("theirs.service", "started") and trial.of("multi-user.target", "started"), trial.story()
+    failed = [event["actor"] for event in trial.events if event["event"] == "failed"]
+    assert not failed and not trial.of("kubelet.service"), trial.story()
+
+
+def foreign_ignition_that_fails(lab):
+    """A unit that fails before there is a journal to tell of it is found all the same."""
+    machine = lab.machine("foreign Ignition that fails")
+    unit = "[Unit]\nDefaultDependencies=no\nBefore=systemd-journald.service\n[Service]\nType=oneshot\nExecStart=/bin/false\n[Install]\nWantedBy=sysinit.target\n"
+    config = {"ignition": {"version": "3.3.0"}, "systemd": {"units": [{"name": "theirs.service", "enabled": True, "contents": unit}]}}
+    trial = machine.boot(config).did_not()
+    assert trial.code == 1 and trial.of("theirs.service", "failed"), trial.story()
+
+
 def cases():
     yield "multipart, twice", multipart
     yield "a machine of one's own, from a seed, twice", own_machine
     yield "Ignition, twice", ignition
     yield "an agent and an asset that are fetched over https", fetched
     yield "somebody else's user-data", foreign
+    yield "somebody else's Ignition config", foreign_ignition
+    yield "somebody else's Ignition config with a unit that fails early", foreign_ignition_that_fails
     yield "somebody else's user-data with a unit that fails", foreign_that_fails

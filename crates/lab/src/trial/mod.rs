@@ -1,0 +1,189 @@
+//! A trial: boots a subject, watches, and says what it came to.
+
+mod boot;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use bringup_progress::Event;
+use bringup_spec::NodeNamePolicy;
+
+use crate::address::Address;
+use crate::authority::Authority;
+use crate::fault::run;
+use crate::folder::Folder;
+use crate::hindrance::{self, Grip};
+use crate::image::{HOST, Layer};
+use crate::intervention::{Done, Wanted};
+use crate::metadata::Metadata;
+use crate::network::METADATA;
+use crate::outcome::{KubeletKind, Outcome, Requests, Verdict};
+use crate::server::Site;
+use crate::{Bench, LabFault, Subject, Wishes, interruption, order};
+use boot::Over;
+
+/// A machine on the bench: its layer stays from boot to boot.
+#[derive(Debug)]
+pub struct Trial {
+    lower: PathBuf,
+    folder: Folder,
+    fresh: bool,
+    subject: Subject,
+    wishes: Wishes,
+    wanted: Wanted,
+    /// The power cut that is yet to be told.
+    cut: Option<Done>,
+    authority: Option<Arc<Authority>>,
+    events: Vec<Event>,
+    requests: Vec<Requests>,
+    boots: usize,
+    status: Option<serde_json::Value>,
+    node: Option<serde_json::Value>,
+}
+
+impl Trial {
+    /// Puts a subject on the bench.
+    pub fn prepare(bench: &Bench, subject: Subject, wishes: Wishes) -> Result<Self, LabFault> {
+        interruption::listen();
+        let folder = match &wishes.machine {
+            Some(path) => Folder::kept(path)?,
+            None => Folder::temporary()?,
+        };
+        let fresh = !folder.has_machine();
+        let secure = |url: &str| Address::of(url).is_some_and(|address| address.secure);
+        let authority = subject.served.iter().any(|(url, _)| secure(url)).then(Authority::new).transpose()?;
+        let trial = Self {
+            lower: bench.root().to_owned(),
+            folder,
+            fresh,
+            subject,
+            wanted: Wanted { cuts: wishes.power_cuts.clone(), kills: wishes.kills.clone() },
+            cut: None,
+            wishes,
+            authority: authority.map(Arc::new),
+            events: Vec::new(),
+            requests: Vec::new(),
+            boots: 0,
+            status: None,
+            node: None,
+        };
+        for part in ["upper", "work", "merged"] {
+            let path = trial.folder.path().join(part);
+            std::fs::create_dir_all(&path).map_err(LabFault::file("make", &path))?;
+        }
+        let layer = trial.layer();
+        if fresh {
+            layer.found(trial.subject.way)?;
+        }
+        layer.prepare(&trial.subject, &trial.wishes, trial.authority.as_deref(), &trial.lower)?;
+        if let Some(cluster) = &trial.wishes.kubernetes {
+            for (path, content) in cluster.files(&trial.node_name())? {
+                layer.write(path, &content, 0o600)?;
+            }
+        }
+        Ok(trial)
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::at(self.folder.path().join("upper"))
+    }
+
+    /// Boots as often as is wished, telling each event as it happens, and says what it came to.
+    pub fn hold(&mut self, tell: &mut dyn FnMut(&Event)) -> Result<Outcome, LabFault> {
+        let mut left = self.wishes.reboots;
+        let verdict = loop {
+            match self.boot(tell)? {
+                // The power is back.
+                Over::Cut => {}
+                Over::Settled(Verdict::CameUp) if left > 0 => left -= 1,
+                Over::Settled(verdict) => break verdict,
+            }
+        };
+        Ok(self.outcome(verdict))
+    }
+
+    fn site(&self) -> Result<Site, LabFault> {
+        // Whoever wrote somebody else's user-data may expect it.
+        let on_aws = self.subject.is_on_aws() || self.subject.plan.is_none();
+        let metadata = on_aws
+            .then(|| Metadata::new(&self.wishes.instance, &self.subject.carrier, self.wishes.metadata_fault));
+        let mut hindrances = std::collections::BTreeMap::new();
+        for (grip, hindrance) in hindrance::grips(self.subject.plan.as_ref(), &self.wishes.hindrances)? {
+            match grip {
+                Grip::Unit(_) => {}
+                Grip::Metadata => {
+                    hindrances.insert(METADATA.to_owned(), *hindrance);
+                }
+                Grip::Urls(urls) => hindrances.extend(urls.into_iter().map(|url| (url, *hindrance))),
+            }
+        }
+        Ok(Site {
+            metadata,
+            served: self.subject.served.clone(),
+            authority: self.authority.clone(),
+            hindrances: Mutex::new(hindrances),
+            first: std::sync::OnceLock::new(),
+            seen: Mutex::default(),
+        })
+    }
+
+    /// The name that the machine's node will have.
+    fn node_name(&self) -> String {
+        let policy = self.subject.plan.as_ref().map(|plan| plan.node_name);
+        match policy {
+            Some(NodeNamePolicy::InstanceId) => self.wishes.instance.id.clone(),
+            _ if self.subject.is_on_aws() => self.wishes.instance.hostname(),
+            _ => HOST.to_owned(),
+        }
+    }
+
+    fn outcome(&self, verdict: Verdict) -> Outcome {
+        let disagreements = order::disagreements(&self.events, self.subject.plan.as_ref());
+        let os = match &self.subject.stands_for {
+            Some(other) => format!("Debian 12, standing in for {other}"),
+            None => "Debian 12".to_owned(),
+        };
+        let mut stand_ins = vec!["kernel settings and modules".to_owned()];
+        if self.wishes.kubernetes.is_none() {
+            stand_ins.insert(0, "containerd".to_owned());
+        }
+        if self.wishes.kubernetes.as_ref().is_some_and(|cluster| cluster.stood_in_for_eks()) {
+            stand_ins.push("EKS' authenticator".to_owned());
+        }
+        let real = self.wishes.real_kubelet().is_some();
+        if !real {
+            stand_ins.insert(0, "kubelet".to_owned());
+        }
+        Outcome {
+            came_up: verdict == Verdict::CameUp,
+            agrees: disagreements.is_empty(),
+            os,
+            kubelet: if real { KubeletKind::Real } else { KubeletKind::StandIn },
+            stand_ins,
+            metadata_requests: self.requests.clone(),
+            disagreements,
+            node: self.node.clone(),
+            status: self.status.clone(),
+            events: self.events.clone(),
+            verdict,
+        }
+    }
+
+    /// What kubelet wrote in all boots and the control plane in the last one, by name, where they are real.
+    pub fn logs(&self) -> Result<Vec<(&'static str, String)>, LabFault> {
+        let mut logs = Vec::new();
+        if self.wishes.real_kubelet().is_some() {
+            let journal = format!("--directory={}", self.layer().path("/var/log/journal").display());
+            let form = ["--unit=kubelet.service", "--output=short-precise", "--no-pager", "--quiet"];
+            logs.push(("kubelet", run("journalctl", &[[journal.as_str()].as_slice(), &form].concat())?));
+        }
+        logs.extend(self.wishes.kubernetes.iter().flat_map(|cluster| cluster.logs()));
+        Ok(logs)
+    }
+
+    /// What the console showed in the last boot.
+    pub fn console(&self) -> String {
+        let path = self.folder.path().join("console");
+        String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
+    }
+}
