@@ -223,6 +223,10 @@ class Machine:
     def text(self, path):
         return self.path(path).read_text()
 
+    def console(self):
+        """What the console showed in the last boot."""
+        return (self.folder / "disk/console").read_text(errors="replace")
+
     def calls(self):
         """How the stand-in for kubelet was called so far."""
         path = self.path("/lab/kubelet-calls")

@@ -61,6 +61,13 @@ pub(crate) enum Stop {
         /// What to do instead.
         hint: Option<String>,
     },
+    /// What it takes to tell is not there.
+    Undecided {
+        /// What is missing.
+        message: String,
+        /// What to do instead.
+        hint: Option<String>,
+    },
 }
 
 impl Stop {
@@ -74,12 +81,18 @@ impl Stop {
         Self::Failed { message: message.into(), hint: None }
     }
 
+    /// Something that cannot be told here.
+    pub(crate) fn undecided(message: impl Into<String>) -> Self {
+        Self::Undecided { message: message.into(), hint: None }
+    }
+
     /// The same, with what to do instead.
     #[must_use]
     pub(crate) fn with_hint(self, text: impl Into<String>) -> Self {
         match self {
             Self::Input { message, .. } => Self::Input { message, hint: Some(text.into()) },
             Self::Failed { message, .. } => Self::Failed { message, hint: Some(text.into()) },
+            Self::Undecided { message, .. } => Self::Undecided { message, hint: Some(text.into()) },
         }
     }
 
@@ -88,6 +101,7 @@ impl Stop {
         let (code, message, hint, verdict) = match self {
             Self::Input { message, hint } => (codes::WRONG, message, hint, Verdict::Wrong),
             Self::Failed { message, hint } => (codes::FAILED, message, hint, Verdict::No),
+            Self::Undecided { message, hint } => (codes::UNDECIDED, message, hint, Verdict::NotYet),
         };
         let (message, hint) = (masked_message(&message), hint.as_deref().map(masked_message));
         let paint = terminal.error_paint();
@@ -141,5 +155,9 @@ pub(crate) mod codes {
         /// The machine would not do what was asked: a directory that cannot be written to, a full disk. What was
         /// written before may be incomplete. Make room or give the right to write, and run the same command again.
         FAILED = "call/failed";
+        /// What it takes to tell is not there: the right to make containers, or a program that makes them. Nothing
+        /// has been tried, so that the answer is neither yes nor no. Do what the message says, and run the same command
+        /// again.
+        UNDECIDED = "call/undecided";
     }
 }

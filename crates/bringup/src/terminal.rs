@@ -134,6 +134,12 @@ fn forgive_closed_pipe(fault: &std::io::Error) -> Result<(), Stop> {
 pub(crate) struct Paint(Colour);
 
 impl Paint {
+    /// With colours or without.
+    #[cfg(test)]
+    pub(crate) fn new(colour: Colour) -> Self {
+        Self(colour)
+    }
+
     fn with(self, style: &str, text: &str) -> String {
         match self.0 {
             Colour::Never => text.to_owned(),

@@ -24,7 +24,7 @@ mount -t tmpfs tmpfs /run
 mkdir -p /run/systemd
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 systemd-nspawn --quiet --register=no --keep-unit --network-namespace-path="$folder/network" --capability=CAP_NET_ADMIN --resolv-conf=off \
-    --boot --directory="$folder/merged" --console=pipe "$@" >"$folder/console" 2>&1 </dev/null
+    --boot --directory="$folder/merged" --console=read-only "$@" >"$folder/console" 2>&1 </dev/null
 "#;
 
 /// The units in which the agent runs.
@@ -92,12 +92,22 @@ impl Container {
         std::fs::read(format!("/proc/{}/root{path}", self.leader()?)).ok()
     }
 
+    /// Runs a program in it; what it prints is nothing if there is no container any more.
+    fn run(&self, command: &[&str]) -> Result<String, LabFault> {
+        let Some(leader) = self.leader() else { return Ok(String::new()) };
+        let target = format!("--target={leader}");
+        run("nsenter", &[&[target.as_str(), "--all"], command].concat())
+    }
+
+    /// Has its journal written to the disk. One that cannot is read as it is.
+    pub(crate) fn write_journal(&self) {
+        let _ = self.run(&["journalctl", "--sync"]);
+    }
+
     /// Units that have failed, as systemd itself has it.
     pub(crate) fn failed_units(&self) -> Result<Vec<String>, LabFault> {
-        let Some(leader) = self.leader() else { return Ok(Vec::new()) };
-        let target = format!("--target={leader}");
         let list = ["systemctl", "list-units", "--failed", "--plain", "--no-legend", "--no-pager"];
-        let listed = run("nsenter", &[&[target.as_str(), "--all"], list.as_slice()].concat())?;
+        let listed = self.run(&list)?;
         let names = listed.lines().filter_map(|line| line.split_whitespace().next());
         Ok(names.map(str::to_owned).collect())
     }

@@ -48,11 +48,23 @@ pub(crate) fn kubelet_has_ended(events: &[&Event]) -> bool {
     last.is_some_and(|last| last.event != "started")
 }
 
+/// Units that have failed and were not started again since.
+pub(crate) fn failed_units<'a>(events: impl Iterator<Item = &'a Event>) -> BTreeSet<&'a str> {
+    let mut failed = BTreeSet::new();
+    for event in events.filter(|event| event.actor.contains('.')) {
+        match event.event.as_str() {
+            "failed" => failed.insert(event.actor.as_str()),
+            "started" => failed.remove(event.actor.as_str()),
+            _ => false,
+        };
+    }
+    failed
+}
+
 /// What a boot of somebody else's carrier came to: its goal reached and no failed unit; and where it starts kubelet,
 /// kubelet healthy for a while.
 pub(crate) fn by_units(events: &[&Event], cloud_init: bool, healthy: Option<Duration>) -> Option<Verdict> {
     let mut starting = BTreeSet::new();
-    let mut failed = BTreeSet::new();
     let mut settled = BTreeSet::new();
     for event in events.iter().filter(|event| event.actor.contains('.')) {
         let unit = event.actor.as_str();
@@ -60,15 +72,9 @@ pub(crate) fn by_units(events: &[&Event], cloud_init: bool, healthy: Option<Dura
             "starting" => {
                 starting.insert(unit);
             }
-            "failed" => {
+            "failed" | "started" => {
                 starting.remove(unit);
                 settled.insert(unit);
-                failed.insert(unit);
-            }
-            "started" => {
-                starting.remove(unit);
-                settled.insert(unit);
-                failed.remove(unit);
             }
             _ => {}
         }
@@ -78,6 +84,7 @@ pub(crate) fn by_units(events: &[&Event], cloud_init: bool, healthy: Option<Dura
     if !reached || !starting.is_empty() {
         return None;
     }
+    let failed = failed_units(events.iter().copied());
     let steady = healthy.is_some_and(|healthy| healthy >= STEADY);
     match (failed.is_empty(), settled.contains("kubelet.service")) {
         (false, _) => Some(Verdict::Failed),

@@ -31,6 +31,26 @@ pub enum LabFault {
         /// Those that can be hindered.
         others: Vec<String>,
     },
+    /// Steps that the plan does not have.
+    #[error("the plan has no such step: {}; {}", listed(asked), meant(near.as_deref(), steps))]
+    NoStep {
+        /// What was asked for.
+        asked: Vec<String>,
+        /// The step that may be meant by the first.
+        near: Option<String>,
+        /// Those that there are.
+        steps: Vec<String>,
+    },
+    /// Something that never happens.
+    #[error("nothing of the kind ever happens: `{asked}`; {}", meant(near.as_deref(), words))]
+    NoWord {
+        /// What was asked for.
+        asked: String,
+        /// What may be meant.
+        near: Option<String>,
+        /// What may happen.
+        words: Vec<String>,
+    },
     /// A certificate could not be made.
     #[error("cannot make a certificate: {0}")]
     Certificate(String),
@@ -86,6 +106,14 @@ fn needs(root: bool, packages: &[String]) -> String {
         _ => format!("install with `apt-get install --yes {}`", packages.join(" ")),
     };
     format!("the lab needs {listed}; {how}")
+}
+
+fn meant(near: Option<&str>, others: &[String]) -> String {
+    match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if others.is_empty() => "the input has no plan of ours".to_owned(),
+        None => format!("there are {}", listed(others)),
+    }
 }
 
 fn listed(names: &[String]) -> String {

@@ -1,13 +1,13 @@
 //! Steps that are made to fail or to take long. It is done from outside: the agent and its plan stay as they are.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bringup_plan::{Action, InstallSource, Plan, Step, step_unit};
 
 use crate::LabFault;
 use crate::image::Layer;
+use crate::network::METADATA;
 
 /// How a step is hindered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,26 +47,68 @@ pub(crate) fn grip(step: &Step) -> Option<Grip> {
     }
 }
 
+/// A step that is hindered, and where.
+#[derive(Clone, Debug)]
+pub(crate) struct Hindered<'a> {
+    pub(crate) step: &'a str,
+    pub(crate) grip: Grip,
+    pub(crate) hindrance: &'a Hindrance,
+}
+
+impl Hindered<'_> {
+    /// As it was asked for.
+    pub(crate) fn asked(&self) -> String {
+        let Hindrance { failures, wait } = self.hindrance;
+        let fail = (*failures > 0).then(|| format!("--fail {}={failures}", self.step));
+        let slow = (!wait.is_zero()).then(|| format!("--slow {}={}", self.step, wait.as_secs_f32()));
+        fail.into_iter().chain(slow).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether the step has met with it: `asked_for` has the addresses that were asked for and hindered.
+    pub(crate) fn was_met(&self, layer: &Layer, asked_for: &BTreeSet<String>) -> bool {
+        match &self.grip {
+            Grip::Unit(_) => layer.path(&met(self.step)).exists(),
+            Grip::Urls(urls) => urls.iter().any(|url| asked_for.contains(url)),
+            Grip::Metadata => asked_for.contains(METADATA),
+        }
+    }
+}
+
+/// Where it is written down that a step has met with what hinders it.
+fn met(step: &str) -> String {
+    format!("{MET}/{step}")
+}
+
+const MET: &str = "/lab/hindered";
+
 /// The steps that are hindered, and where.
 pub(crate) fn grips<'a>(
     plan: Option<&Plan>,
     hindrances: &'a BTreeMap<String, Hindrance>,
-) -> Result<Vec<(Grip, &'a Hindrance)>, LabFault> {
+) -> Result<Vec<Hindered<'a>>, LabFault> {
     let steps = plan.map(|plan| plan.steps.as_slice()).unwrap_or_default();
     let found = hindrances.iter().map(|(name, hindrance)| {
         let step = steps.iter().find(|step| step.name == *name);
-        step.and_then(grip).map(|grip| (grip, hindrance)).ok_or_else(|| LabFault::NoGrip {
-            step: name.clone(),
-            others: steps.iter().filter(|step| grip(step).is_some()).map(|step| step.name.clone()).collect(),
+        step.and_then(grip).map(|grip| Hindered { step: name, grip, hindrance }).ok_or_else(|| {
+            LabFault::NoGrip {
+                step: name.clone(),
+                others: steps
+                    .iter()
+                    .filter(|step| grip(step).is_some())
+                    .map(|step| step.name.clone())
+                    .collect(),
+            }
         })
     });
     found.collect()
 }
 
-/// Fails as often as is asked for: a name, and how often.
+/// Takes so long, and fails as often as is asked for: a name, how often, seconds.
 const SCRIPT: &str = r#"#!/bin/sh
 mkdir -p /lab/hindered
 count=$(cat "/lab/hindered/$1" 2>/dev/null || echo 0)
+echo "$count" >"/lab/hindered/$1"
+sleep "$3"
 [ "$count" -lt "$2" ] || exit 0
 echo $((count + 1)) >"/lab/hindered/$1"
 echo "the lab makes it fail: $((count + 1)) of $2"
@@ -74,17 +116,14 @@ exit 1
 "#;
 
 /// Lays what hinders units.
-pub(crate) fn lay(layer: &Layer, grips: &[(Grip, &Hindrance)]) -> Result<(), LabFault> {
+pub(crate) fn lay(layer: &Layer, hindered: &[Hindered<'_>]) -> Result<(), LabFault> {
     layer.write("/lab/hinder", SCRIPT.as_bytes(), 0o755)?;
-    for (number, (grip, hindrance)) in grips.iter().enumerate() {
+    for Hindered { step, grip, hindrance } in hindered {
         let Grip::Unit(unit) = grip else { continue };
-        let mut text = String::from("[Service]\n");
-        if !hindrance.wait.is_zero() {
-            let _ = writeln!(text, "ExecStartPre=/usr/bin/sleep {}", hindrance.wait.as_secs_f32());
-        }
-        if hindrance.failures > 0 {
-            let _ = writeln!(text, "ExecStartPre=/lab/hinder {number} {}", hindrance.failures);
-        }
+        let Hindrance { failures, wait } = hindrance;
+        // What another call has counted is not this one's.
+        let _ = std::fs::remove_file(layer.path(&met(step)));
+        let text = format!("[Service]\nExecStartPre=+/lab/hinder {step} {failures} {}\n", wait.as_secs_f32());
         layer.write(&format!("/etc/systemd/system/{unit}.d/lab.conf"), text.as_bytes(), 0o644)?;
     }
     Ok(())

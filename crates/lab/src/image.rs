@@ -68,8 +68,10 @@ impl Layer {
         let number: &[u8] = if way == Way::Ignition { b"uninitialized\n" } else { b"" };
         self.write("/etc/machine-id", number, 0o444)?;
         self.write("/var/log/journal/.lab", b"", 0o644)?;
-        // It asks whoever sits at the console, and fails where there is none.
-        self.link("/etc/systemd/system/systemd-firstboot.service", "/dev/null")?;
+        // Nobody sits at the console: there is no one to ask, and no one to log in.
+        for unit in ["systemd-firstboot.service", "console-getty.service"] {
+            self.link(&format!("/etc/systemd/system/{unit}"), "/dev/null")?;
+        }
         // Debian enables whatever it finds on a first boot; systems for nodes do not.
         self.write("/etc/systemd/system-preset/80-lab.preset", b"disable *\n", 0o644)
     }

@@ -41,7 +41,7 @@ pub use fault::LabFault;
 pub use hindrance::Hindrance;
 pub use kubernetes::Kubernetes;
 pub use metadata::{Instance, MetadataFault};
-pub use outcome::{KubeletKind, Outcome, Requests, Verdict};
+pub use outcome::{Failing, KubeletKind, Outcome, Requests, Verdict};
 pub use requirements::missing;
 pub use stand_in::Misbehaviour;
 pub use subject::{Subject, Way};

@@ -1,12 +1,13 @@
 //! A metadata service as EC2 has it, version 2 only, that can be told to fail.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use serde_json::json;
 
-use crate::network::ADDRESS;
-use crate::server::{Answer, Request};
+use crate::network;
+use crate::server::{Answer, Request, TOKEN_HEADER};
 
 /// The instance that the machine takes itself for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub struct Instance {
     pub id: String,
     /// Its type.
     pub kind: String,
+    /// Its address.
+    pub address: Ipv4Addr,
     /// Its zone; the region is what it begins with.
     pub zone: String,
     /// How it is paid for.
@@ -28,6 +31,7 @@ impl Default for Instance {
         Self {
             id: "i-0123456789abcdef0".to_owned(),
             kind: "m5.large".to_owned(),
+            address: network::address(&[]),
             zone: "eu-central-1a".to_owned(),
             lifecycle: "on-demand".to_owned(),
             tags: BTreeMap::new(),
@@ -43,7 +47,7 @@ impl Instance {
 
     /// The host's name.
     pub fn hostname(&self) -> String {
-        format!("ip-{}.{}.compute.internal", ADDRESS.replace('.', "-"), self.region())
+        format!("ip-{}.{}.compute.internal", self.address.to_string().replace('.', "-"), self.region())
     }
 }
 
@@ -77,7 +81,7 @@ impl Metadata {
         let document = json!({
             "accountId": "111122223333", "architecture": "x86_64", "availabilityZone": instance.zone,
             "imageId": "ami-0123456789abcdef0", "instanceId": instance.id, "instanceType": instance.kind,
-            "pendingTime": "2026-01-01T00:00:00Z", "privateIp": ADDRESS, "region": instance.region(),
+            "pendingTime": "2026-01-01T00:00:00Z", "privateIp": instance.address, "region": instance.region(),
             "version": "2017-09-30",
         });
         let credentials = json!({
@@ -94,7 +98,7 @@ impl Metadata {
             ("meta-data/instance-life-cycle".to_owned(), text(&instance.lifecycle)),
             ("meta-data/hostname".to_owned(), text(&instance.hostname())),
             ("meta-data/local-hostname".to_owned(), text(&instance.hostname())),
-            ("meta-data/local-ipv4".to_owned(), text(ADDRESS)),
+            ("meta-data/local-ipv4".to_owned(), text(&instance.address.to_string())),
             ("meta-data/ami-id".to_owned(), text("ami-0123456789abcdef0")),
             ("meta-data/placement/availability-zone".to_owned(), text(&instance.zone)),
             ("meta-data/placement/region".to_owned(), text(instance.region())),
@@ -130,7 +134,7 @@ impl Metadata {
         }
         // Cloud-init knows EC2 by a number of the hypervisor, which a container cannot have, and asks others without a
         // token. The agent must have one.
-        if request.is_agent() && request.header("x-aws-ec2-metadata-token") != Some(TOKEN) {
+        if request.is_agent() && request.header(TOKEN_HEADER) != Some(TOKEN) {
             return Answer::status(401);
         }
         match self.leaf(path.trim_end_matches('/')) {

@@ -31,6 +31,40 @@ pub struct Requests {
     pub until_gate: usize,
     /// All of them.
     pub all: usize,
+    /// Those without a token, as version 1 of the service had them.
+    pub without_token: usize,
+    /// Those without a token that somebody else made, such as cloud-init.
+    pub without_token_by_others: usize,
+}
+
+/// What kept a machine from coming up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Failing {
+    /// The step or the unit.
+    pub what: String,
+    /// Why it is not done.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// What to mend.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub fix: String,
+    /// The last lines of what it wrote.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub tail: String,
+}
+
+impl Failing {
+    /// The step that the agent is at, by its own word; none once it is done.
+    pub(crate) fn of_agent(status: &serde_json::Value) -> Option<Self> {
+        let word = |name: &str| status.get(name).and_then(serde_json::Value::as_str).unwrap_or_default();
+        let [what, why, fix, tail] = ["step", "why", "fix", "tail"].map(|name| word(name).to_owned());
+        (!what.is_empty()).then_some(Self { what, why, fix, tail })
+    }
+
+    /// A unit that has failed, and the end of its log.
+    pub(crate) fn of_unit(unit: &str, tail: String) -> Self {
+        Self { what: unit.to_owned(), why: "the unit has failed".to_owned(), tail, ..Self::default() }
+    }
 }
 
 /// What a trial came to.
@@ -50,6 +84,10 @@ pub struct Outcome {
     pub metadata_requests: Vec<Requests>,
     /// What went against the plan.
     pub disagreements: Vec<String>,
+    /// What was asked for, such as `--power-cut STEP`, and has not been done.
+    pub left_undone: Vec<String>,
+    /// What kept the machine from coming up.
+    pub failing: Vec<Failing>,
     /// The machine's node as the API server has it, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<serde_json::Value>,
@@ -60,4 +98,22 @@ pub struct Outcome {
     /// How it ended.
     #[serde(skip)]
     pub verdict: Verdict,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_agent_that_is_stuck_says_at_what_and_shows_the_end_of_its_output() {
+        let status = json!({"standing": "paused", "step": "drivers", "why": "it ended with code 1", "tail": "no kernel headers"});
+        let failing = Failing::of_agent(&status).unwrap();
+        assert_eq!(
+            [failing.what, failing.why, failing.tail],
+            ["drivers", "it ended with code 1", "no kernel headers"]
+        );
+        assert_eq!(Failing::of_agent(&json!({"standing": "done"})), None);
+    }
 }

@@ -15,6 +15,9 @@ use crate::metadata::Metadata;
 use crate::network::{METADATA, Network};
 use crate::{Hindrance, LabFault};
 
+/// Where a request to the metadata service has its token.
+pub(crate) const TOKEN_HEADER: &str = "x-aws-ec2-metadata-token";
+
 /// Longer requests are none of ours.
 const LONGEST: u64 = 1 << 20;
 
@@ -29,6 +32,11 @@ pub(crate) struct Request {
 impl Request {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(String::as_str)
+    }
+
+    /// Whether it is what version 2 of the metadata service wants: with a token, or for one.
+    fn is_of_version_2(&self) -> bool {
+        self.header(TOKEN_HEADER).is_some() || (self.method == "PUT" && self.path.ends_with("/api/token"))
     }
 
     /// Whether it is our agent that asks, and not cloud-init.
@@ -73,6 +81,8 @@ pub(crate) struct Seen {
     pub(crate) at_ms: u64,
     pub(crate) agent: bool,
     pub(crate) metadata: bool,
+    /// Whether it came with a token, or asked for one: version 2 of the service.
+    pub(crate) token: bool,
 }
 
 /// What the server gives.
@@ -87,6 +97,8 @@ pub(crate) struct Site {
     pub(crate) hindrances: Mutex<BTreeMap<String, Hindrance>>,
     /// When the agent asked the metadata service first.
     pub(crate) first: OnceLock<Instant>,
+    /// Addresses that were asked for and hindered.
+    pub(crate) hindered: Mutex<BTreeSet<String>>,
     pub(crate) seen: Mutex<Vec<Seen>>,
 }
 
@@ -98,7 +110,7 @@ impl Site {
         if let Ok(mut seen) = self.seen.lock() {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let at_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-            seen.push(Seen { at_ms, agent: request.is_agent(), metadata });
+            seen.push(Seen { at_ms, agent: request.is_agent(), metadata, token: request.is_of_version_2() });
         }
         let hindered = if metadata { METADATA } else { url.as_str() };
         let hindrance = if metadata && !request.is_agent() { None } else { self.hindered(hindered) };
@@ -129,6 +141,9 @@ impl Site {
         let mut hindrances = self.hindrances.lock().ok()?;
         let hindrance = hindrances.get_mut(what)?;
         let now = *hindrance;
+        if let Ok(mut hindered) = self.hindered.lock() {
+            hindered.insert(what.to_owned());
+        }
         hindrance.failures = hindrance.failures.saturating_sub(1);
         Some(now)
     }

@@ -42,7 +42,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// All that is left to be read once nothing more is written.
+    /// All that is there and was not read yet, at once: who follows a journal is told of it a quarter of a second late.
     pub(crate) fn rest(&mut self) -> Result<Vec<Entry>, LabFault> {
         self.stop();
         let entries = self.read(&[])?;

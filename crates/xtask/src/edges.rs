@@ -12,7 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("disk", &[]),
     ("facts", &["plan", "spec"]),
     ("systemd", &[]),
-    ("lab", &["plan", "progress", "spec"]),
+    ("lab", &["diag", "plan", "progress", "spec"]),
     ("node", &["aws", "disk", "facts", "plan", "progress", "spec", "systemd", "yaml"]),
     ("diag", &[]),
     ("yaml", &["diag"]),

@@ -51,6 +51,8 @@ def gives_up(lab):
     steps = [document()["spec"]["nodeGroups"][0]["steps"][0] | {"onFailure": "give-up", "attempts": 2}]
     trial = machine.boot(document(steps=steps), behaviour="echo nothing goes; exit 3").did_not()
     assert trial.code == 1 and machine.runs() == 2 and not machine.calls()
+    (failing,) = trial.outcome["failing"]
+    assert failing["what"] == "prepare" and "code 3" in failing["why"] and "nothing goes" in failing["tail"], failing
     failed = machine.text("/var/lib/bringup/failed.json")
     assert '"prepare"' in failed and "nothing goes" in failed and "code 3" in failed, failed
 
@@ -70,6 +72,9 @@ def holds_up_nobody(lab):
     assert trial.code == 3, trial.code
     assert machine.path("/lab/beside").exists() and not machine.calls()
     assert trial.status["standing"] == "paused" and trial.status["step"] == "prepare", trial.status
+    # Whoever looks at the console sees what is waited for.
+    said = machine.console()
+    assert "bringup-node: paused at step" in said and "prepare" in said.split("bringup-node: paused", 1)[1], said
 
 
 def cases():

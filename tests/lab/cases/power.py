@@ -1,6 +1,7 @@
 """Power cuts, and a lab that is interrupted."""
 
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -87,16 +88,63 @@ def shell(lab):
     machine = lab.machine("shell")
     disk = machine.folder / "disk"
     command = [bench.BRINGUP, "try", machine.give(document(), "input"), "--machine", disk, "--shell"]
-    command += ["--file", f"/lab/behaviour={machine.give('exit 1', 'behaviour')}"]
+    command += ["--file", f"/lab/behaviour={machine.give('echo it is broken; exit 1', 'behaviour')}"]
+    code, said = typed(lab, command, "/opt/bringup/bin/bringup-node status\nsystemctl show --property=StatusText bringup.service\ntouch /lab/somebody-was-here\n")
+    assert code == 3 and "paused" in said, said
+    assert machine.path("/lab/somebody-was-here").exists(), said
+    assert re.search("^StatusText=paused at step .*prepare", said, re.M), said
+    # The last word names the step and shows what it wrote.
+    assert re.search(r"^prepare: it ended with code 1$", said, re.M) and "  | it is broken" in said, said
+
+
+def mended(lab):
+    """What somebody has mended is looked at again, and the machine comes up."""
+    machine = lab.machine("mended in a shell")
+    command = [bench.BRINGUP, "try", machine.give(document(), "input"), "--machine", machine.folder / "disk", "--shell"]
+    command += ["--file", f"/lab/behaviour={machine.give('[ -e /lab/mended ]', 'behaviour')}"]
+    code, said = typed(lab, command, "touch /lab/mended\n")
+    assert code == 0 and "the node came up" in said, said
+
+
+def broken(lab):
+    """A kubelet that somebody has stopped does not run any more, whatever was said before."""
+    machine = lab.machine("broken in a shell")
+    command = [bench.BRINGUP, "try", machine.give(document(), "input"), "--machine", machine.folder / "disk", "--shell"]
+    command += ["--file", f"/lab/behaviour={machine.give(':', 'behaviour')}"]
+    code, said = typed(lab, command, "systemctl stop kubelet.service\n")
+    assert code == 1 and "the node did not come up" in said, said
+
+
+def typed(lab, command, text):
+    """What a command ends with, and says, if somebody types this."""
     process = lab.start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
-        said, _ = process.communicate(b"/opt/bringup/bin/bringup-node status\ntouch /lab/somebody-was-here\n", timeout=90)
+        said, _ = process.communicate(text.encode(), timeout=120)
     finally:
         process.kill()
         process.wait()
         lab.ended(process)
-    assert process.returncode == 3 and b"paused" in said, said
-    assert machine.path("/lab/somebody-was-here").exists(), said
+    return process.returncode, said.decode(errors="replace")
+
+
+def in_any_order(lab):
+    """The power goes at each step that was named, whichever was named first; nothing of the boots before is lost."""
+    machine = lab.machine("power cuts in any order")
+    trial = machine.boot(document(), "--power-cut", "gate", "--power-cut", "prepare", deadline=200).came_up()
+    assert [event["step"] for event in trial.of("lab", "power-cut")] == ["prepare", "gate"], trial.story()
+    assert trial.outcome["left_undone"] == []
+    for boot, step in ((1, "identify"), (2, "prepare")):
+        assert trial.of(step, "finished", boot), trial.story()
+        assert trial.of("bringup.service", "starting", boot), trial.story()
+
+
+def left_undone(lab):
+    """What was asked for and did not come to pass is told, and the trial has failed."""
+    machine = lab.machine("left undone")
+    machine.boot(document()).came_up()
+    trial = machine.boot(document(), "--power-cut", "prepare", "--fail", "prepare=1")
+    assert trial.outcome["left_undone"] == ["--power-cut prepare", "--fail prepare=1"], trial.outcome["left_undone"]
+    assert trial.outcome["came_up"] and trial.code == 1, trial.code
 
 
 def control_groups(process):
@@ -123,6 +171,10 @@ def wait_for(holds):
 
 def cases():
     yield "the power goes at every step", at_every_step
+    yield "the power goes at steps in whatever order", in_any_order
+    yield "a power cut that it did not come to", left_undone
+    yield "a shell in which somebody mends the machine", mended
+    yield "a shell in which somebody stops kubelet", broken
     yield "a shell in a machine that waits", shell
     yield "a lab that is interrupted leaves nothing", interrupted(signal.SIGTERM)
     yield "a lab that is interrupted at once leaves nothing", interrupted_at_once

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Kubernetes, authenticator};
 use crate::LabFault;
-use crate::network::{ADDRESS, Network};
+use crate::network::Network;
 
 /// How long it may take until it answers.
 const PATIENCE: Duration = Duration::from_mins(3);
@@ -42,7 +42,7 @@ impl<'a> ControlPlane<'a> {
         node: &str,
     ) -> Result<Self, LabFault> {
         let address = cluster.address();
-        if address != ADDRESS {
+        if address != network.address().to_string() {
             let prefix = if address.contains(':') { 128 } else { 32 };
             network.add_address(&format!("{address}/{prefix}"))?;
         }

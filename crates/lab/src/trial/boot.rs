@@ -13,7 +13,7 @@ use crate::kubernetes::{ControlPlane, boot_id};
 use crate::network::Network;
 use crate::outcome::{Requests, Verdict};
 use crate::probe::Probe;
-use crate::server::{Site, serve};
+use crate::server::{Seen, Site, serve};
 use crate::watch::{Entry, Watch};
 use crate::{LabFault, Way, ended, ignition, interruption};
 
@@ -70,7 +70,7 @@ impl Running {
 impl Trial {
     /// Boots once and watches until there is nothing more to see or the time is over; then the power is cut.
     pub(super) fn boot(&mut self, tell: &mut dyn FnMut(&Event)) -> Result<Over, LabFault> {
-        let network = Network::make()?;
+        let network = Network::make(self.wishes.instance.address)?;
         let site = Arc::new(self.site()?);
         serve(&network, &site)?;
         if self.subject.way == Way::Ignition && std::mem::take(&mut self.fresh) {
@@ -120,7 +120,8 @@ impl Trial {
         running.shell = false;
         running.left_at = running.looks_again();
         running.deadline = Instant::now() + self.wishes.patience;
-        while let Some(entry) = running.watch.next(LOOK)? {
+        running.container.write_journal();
+        for entry in running.watch.rest()? {
             self.hear(&entry, running, tell);
         }
         let over = self.watch(running, tell)?;
@@ -327,12 +328,21 @@ impl Trial {
     /// What the agent has asked the metadata service since the first boot of a container.
     fn count_requests(&mut self, site: &Site, first: usize) {
         let Ok(seen) = site.seen.lock() else { return };
-        let own: Vec<u64> =
-            seen.iter().filter(|seen| seen.agent && seen.metadata).map(|seen| seen.at_ms).collect();
+        let all = seen.iter().filter(|seen| seen.metadata);
+        let (own, others): (Vec<&Seen>, Vec<&Seen>) = all.partition(|seen| seen.agent);
+        let without = |list: &[&Seen]| list.iter().filter(|seen| !seen.token).count();
         let boot = first.to_string();
         let opened = self.events.iter().find(|event| event.boot == boot && event.event == "opened");
         let until = opened.map_or(u64::MAX, |event| event.at_ms);
-        let until_gate = own.iter().filter(|at_ms| **at_ms <= until).count();
-        self.requests.push(Requests { until_gate, all: own.len() });
+        let until_gate = own.iter().filter(|seen| seen.at_ms <= until).count();
+        self.requests.push(Requests {
+            until_gate,
+            all: own.len(),
+            without_token: without(&own),
+            without_token_by_others: without(&others),
+        });
+        if let Ok(hindered) = site.hindered.lock() {
+            self.hindered.extend(hindered.iter().cloned());
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod boot;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -12,14 +13,14 @@ use crate::address::Address;
 use crate::authority::Authority;
 use crate::fault::run;
 use crate::folder::Folder;
-use crate::hindrance::{self, Grip};
+use crate::hindrance::{self, Grip, Hindered};
 use crate::image::{HOST, Layer};
 use crate::intervention::{Done, Wanted};
 use crate::metadata::Metadata;
-use crate::network::METADATA;
-use crate::outcome::{KubeletKind, Outcome, Requests, Verdict};
+use crate::network::{self, METADATA};
+use crate::outcome::{Failing, KubeletKind, Outcome, Requests, Verdict};
 use crate::server::Site;
-use crate::{Bench, LabFault, Subject, Wishes, interruption, order};
+use crate::{Bench, LabFault, Subject, Wishes, ended, interruption, order};
 use boot::Over;
 
 /// A machine on the bench: its layer stays from boot to boot.
@@ -36,6 +37,8 @@ pub struct Trial {
     authority: Option<Arc<Authority>>,
     events: Vec<Event>,
     requests: Vec<Requests>,
+    /// Addresses that were asked for and hindered.
+    hindered: BTreeSet<String>,
     boots: usize,
     status: Option<serde_json::Value>,
     node: Option<serde_json::Value>,
@@ -43,8 +46,11 @@ pub struct Trial {
 
 impl Trial {
     /// Puts a subject on the bench.
-    pub fn prepare(bench: &Bench, subject: Subject, wishes: Wishes) -> Result<Self, LabFault> {
+    pub fn prepare(bench: &Bench, subject: Subject, mut wishes: Wishes) -> Result<Self, LabFault> {
         interruption::listen();
+        if let Some(plan) = &subject.plan {
+            wishes.instance.address = network::address(&plan.cluster_ranges);
+        }
         let folder = match &wishes.machine {
             Some(path) => Folder::kept(path)?,
             None => Folder::temporary()?,
@@ -63,6 +69,7 @@ impl Trial {
             authority: authority.map(Arc::new),
             events: Vec::new(),
             requests: Vec::new(),
+            hindered: BTreeSet::new(),
             boots: 0,
             status: None,
             node: None,
@@ -99,7 +106,7 @@ impl Trial {
                 Over::Settled(verdict) => break verdict,
             }
         };
-        Ok(self.outcome(verdict))
+        self.outcome(verdict)
     }
 
     fn site(&self) -> Result<Site, LabFault> {
@@ -108,7 +115,9 @@ impl Trial {
         let metadata = on_aws
             .then(|| Metadata::new(&self.wishes.instance, &self.subject.carrier, self.wishes.metadata_fault));
         let mut hindrances = std::collections::BTreeMap::new();
-        for (grip, hindrance) in hindrance::grips(self.subject.plan.as_ref(), &self.wishes.hindrances)? {
+        for Hindered { grip, hindrance, .. } in
+            hindrance::grips(self.subject.plan.as_ref(), &self.wishes.hindrances)?
+        {
             match grip {
                 Grip::Unit(_) => {}
                 Grip::Metadata => {
@@ -123,6 +132,7 @@ impl Trial {
             authority: self.authority.clone(),
             hindrances: Mutex::new(hindrances),
             first: std::sync::OnceLock::new(),
+            hindered: Mutex::default(),
             seen: Mutex::default(),
         })
     }
@@ -137,7 +147,16 @@ impl Trial {
         }
     }
 
-    fn outcome(&self, verdict: Verdict) -> Outcome {
+    /// What was asked for and has not been done, as it was asked for.
+    fn left_undone(&self) -> Result<Vec<String>, LabFault> {
+        let (plan, layer) = (self.subject.plan.as_ref(), self.layer());
+        let hindered = hindrance::grips(plan, &self.wishes.hindrances)?;
+        let mut left = self.wanted.left();
+        left.extend(hindered.iter().filter(|one| !one.was_met(&layer, &self.hindered)).map(Hindered::asked));
+        Ok(left)
+    }
+
+    fn outcome(&self, verdict: Verdict) -> Result<Outcome, LabFault> {
         let disagreements = order::disagreements(&self.events, self.subject.plan.as_ref());
         let os = match &self.subject.stands_for {
             Some(other) => format!("Debian 12, standing in for {other}"),
@@ -154,7 +173,7 @@ impl Trial {
         if !real {
             stand_ins.insert(0, "kubelet".to_owned());
         }
-        Outcome {
+        Ok(Outcome {
             came_up: verdict == Verdict::CameUp,
             agrees: disagreements.is_empty(),
             os,
@@ -162,11 +181,32 @@ impl Trial {
             stand_ins,
             metadata_requests: self.requests.clone(),
             disagreements,
+            left_undone: self.left_undone()?,
+            failing: self.failing(verdict),
             node: self.node.clone(),
             status: self.status.clone(),
             events: self.events.clone(),
             verdict,
+        })
+    }
+
+    /// What kept the machine from coming up: the agent's own word, or units that have failed.
+    fn failing(&self, verdict: Verdict) -> Vec<Failing> {
+        if verdict == Verdict::CameUp {
+            return Vec::new();
         }
+        if self.subject.plan.is_some() {
+            return self.status.as_ref().and_then(Failing::of_agent).into_iter().collect();
+        }
+        let boot = self.boots.to_string();
+        let own = self.events.iter().filter(|event| event.boot == boot);
+        let directory = format!("--directory={}", self.layer().path("/var/log/journal").display());
+        let tail = |unit: &str| {
+            let unit = format!("--unit={unit}");
+            run("journalctl", &[&directory, &unit, "--lines=10", "--output=cat", "--no-pager", "--quiet"])
+        };
+        let failed = ended::failed_units(own).into_iter();
+        failed.map(|unit| Failing::of_unit(unit, tail(unit).unwrap_or_default())).collect()
     }
 
     /// What kubelet wrote in all boots and the control plane in the last one, by name, where they are real.

@@ -1,29 +1,26 @@
 //! `bringup try`
 
-use std::fmt::Write as _;
+mod asked;
+mod told;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use bringup_carry::{carriers_of, read_plan};
 use bringup_cloudinit::{Layer, peel};
-use bringup_lab::timeline::{line, page, svg};
-use bringup_lab::{
-    Bench, Hindrance, Instance, Kubernetes, LabFault, MetadataFault, Misbehaviour, Outcome, Subject, Trial,
-    Verdict as Came, Way, Wishes,
-};
+use bringup_diag::{Findings, to_json};
+use bringup_lab::timeline::line;
+use bringup_lab::{Bench, Kubernetes, LabFault, Outcome, Subject, Trial, Verdict as Came, Way, Wishes};
 use bringup_plan::Plan;
 use bringup_spec::{AgentSource, Carrier, Certificate, JoinMethod, OsFamily, Platform, SecretSource};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use self::asked::{pairs, wishes};
+use self::told::{summary, write};
 use crate::arguments::{Form, Selection, TryOut};
-use crate::outcome::{Stop, Verdict};
+use crate::outcome::{Stop, Verdict, failure};
 use crate::project::{GroupKey, Project, Wish, is_document};
-use crate::terminal::Paint;
 use crate::{Terminal, files};
-
-/// What may be asked of the metadata service's behaviour, for messages.
-const FAULTS: &str = "write `down=10s`, `401`, `403`, `404`, `429`, `500`, `slow=2s` or `garbage`";
 
 pub(crate) fn execute(arguments: &TryOut, terminal: &mut Terminal) -> Result<Verdict, Stop> {
     let groups = groups(arguments)?;
@@ -65,9 +62,13 @@ fn groups(arguments: &TryOut) -> Result<Vec<(String, String)>, Stop> {
 
 fn try_one(arguments: &TryOut, terminal: &mut Terminal) -> Result<Verdict, Stop> {
     let mut wishes = wishes(arguments)?;
-    let subject = subject(arguments, &mut wishes, terminal)?;
+    let (subject, findings) = match subject(arguments, &mut wishes, terminal)? {
+        Ok(tried) => tried,
+        Err(verdict) => return Ok(verdict),
+    };
+    wishes.check(subject.plan.as_ref()).map_err(|fault| of_lab(&fault))?;
     if let Some(fault) = bringup_lab::missing(subject.way) {
-        return Err(Stop::failed(fault.to_string()));
+        return Err(of_lab(&fault));
     }
     let quiet = arguments.output == Form::Json;
     let make = if wishes.kubernetes.is_some() { Bench::prepare_for_kubernetes } else { Bench::prepare };
@@ -97,19 +98,31 @@ fn try_one(arguments: &TryOut, terminal: &mut Terminal) -> Result<Verdict, Stop>
         }
     }
     match arguments.output {
-        Form::Json => terminal.json(&serde_json::to_value(&outcome).unwrap_or_default())?,
+        Form::Json => terminal.json(&for_programs(&outcome, &findings))?,
         Form::Human => terminal.data(summary(&outcome, paint).as_bytes())?,
     }
-    Ok(match (outcome.verdict, outcome.agrees) {
+    Ok(match (outcome.verdict, outcome.agrees && outcome.left_undone.is_empty()) {
         (Came::CameUp, true) => Verdict::Good,
         (Came::NotYet, true) => Verdict::NotYet,
         (Came::Failed, _) | (_, false) => Verdict::No,
     })
 }
 
+/// The outcome, with what was found in the document.
+fn for_programs(outcome: &Outcome, findings: &Findings) -> Value {
+    let mut value = serde_json::to_value(outcome).unwrap_or_default();
+    if let Some(object) = value.as_object_mut() {
+        object.insert("findings".to_owned(), to_json(findings));
+    }
+    value
+}
+
 fn of_lab(fault: &LabFault) -> Stop {
     match fault {
-        LabFault::NoGrip { .. } => Stop::input(fault.to_string()),
+        LabFault::NoGrip { .. } | LabFault::NoStep { .. } | LabFault::NoWord { .. } => {
+            Stop::input(fault.to_string())
+        }
+        LabFault::Missing { .. } => Stop::undecided(fault.to_string()),
         _ => Stop::failed(fault.to_string()),
     }
 }
@@ -125,8 +138,13 @@ fn cache() -> PathBuf {
     std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from).join("bringup")
 }
 
-/// What is tried: a group of a document, or a carrier as it is.
-fn subject(arguments: &TryOut, wishes: &mut Wishes, terminal: &mut Terminal) -> Result<Subject, Stop> {
+/// What is tried: a group of a document, or a carrier as it is; and what was found in the document. An
+/// answer at once where that does not compile, which is told.
+fn subject(
+    arguments: &TryOut,
+    wishes: &mut Wishes,
+    terminal: &mut Terminal,
+) -> Result<Result<(Subject, Findings), Verdict>, Stop> {
     let bytes = files::input(&arguments.input)?;
     let path = |text: &str| Some(PathBuf::from(text));
     let served = pairs(&arguments.serve, "--serve", "URL=FILE", path)?;
@@ -137,17 +155,17 @@ fn subject(arguments: &TryOut, wishes: &mut Wishes, terminal: &mut Terminal) -> 
                 "`--kubernetes` takes a document: a carrier cannot be told of the lab's cluster",
             ));
         }
-        return Ok(Subject {
+        let subject = Subject {
             agent: arguments.agent.clone().or_else(agent_beside),
             served,
             files: own_files,
             ..foreign(bytes)
-        });
+        };
+        return Ok(Ok((subject, Findings::default())));
     }
     let mut project = Project::load(std::slice::from_ref(&arguments.input), &arguments.selection)?;
     if project.findings.has_errors() {
-        terminal.findings(&project.findings.clone().sorted(), &project.sources);
-        return Err(Stop::input("the document does not compile"));
+        return refused(&project.findings.clone().sorted(), &project, arguments.output, terminal);
     }
     let key = super::render::only_group(&project, &arguments.selection)?;
     let fetched =
@@ -178,9 +196,14 @@ fn subject(arguments: &TryOut, wishes: &mut Wishes, terminal: &mut Terminal) -> 
     let built = project
         .built(key, Wish::Bytes(&[kind]), None)
         .ok_or_else(|| Stop::input("there is no such node group"))?;
-    if built.findings.has_errors() {
-        terminal.findings(&built.findings.clone().sorted(), &project.sources);
-        return Err(Stop::input("the document does not compile"));
+    let mut findings = project.findings.clone();
+    findings.extend(built.findings.clone());
+    let findings = findings.sorted();
+    if findings.has_errors() {
+        return refused(&findings, &project, arguments.output, terminal);
+    }
+    if arguments.output == Form::Human {
+        terminal.findings(&findings, &project.sources);
     }
     let mut rendered = built.files.into_iter();
     let plan: Option<Plan> = rendered.next().and_then(|(_, json)| serde_json::from_slice(&json).ok());
@@ -189,7 +212,7 @@ fn subject(arguments: &TryOut, wishes: &mut Wishes, terminal: &mut Terminal) -> 
         AgentSource::Image => Some(arguments.agent.clone().or_else(agent_beside).ok_or_else(no_agent)?),
         AgentSource::Fetch | AgentSource::None => None,
     };
-    Ok(Subject {
+    let subject = Subject {
         carrier,
         way: match (kind, group.platform) {
             (Carrier::Ignition, _) => Way::Ignition,
@@ -201,7 +224,24 @@ fn subject(arguments: &TryOut, wishes: &mut Wishes, terminal: &mut Terminal) -> 
         agent,
         served,
         files: own_files,
-    })
+    };
+    Ok(Ok((subject, findings)))
+}
+
+/// Tells what is wrong with a document that does not compile.
+fn refused<T>(
+    findings: &Findings,
+    project: &Project,
+    form: Form,
+    terminal: &mut Terminal,
+) -> Result<Result<T, Verdict>, Stop> {
+    let verdict = super::render::verdict(findings);
+    match form {
+        Form::Human => terminal.findings(findings, &project.sources),
+        Form::Json => terminal.json(&failure(verdict, findings))?,
+    }
+    terminal.say("the document does not compile, and was not tried\n");
+    Ok(Err(verdict))
 }
 
 /// A carrier as it is, whoever made it. Base64 is taken off: the machine does not get to see it.
@@ -265,127 +305,4 @@ fn agent_beside() -> Option<PathBuf> {
 fn no_agent() -> Stop {
     Stop::input("the image is to have the agent, and there is none")
         .with_hint("put `bringup-node-x86_64` beside `bringup`, or name it with `--agent PATH`")
-}
-
-/// Two words with a `=` between; addresses may have more of them in their left part.
-fn pairs<T>(
-    texts: &[String],
-    flag: &str,
-    form: &str,
-    right: impl Fn(&str) -> Option<T>,
-) -> Result<Vec<(String, T)>, Stop> {
-    let pair = |text: &String| {
-        let (left, given) = text.rsplit_once('=')?;
-        Some((left.to_owned(), right(given)?))
-    };
-    let wrong = |text: &String| Stop::input(format!("`{flag} {text}` is not of the form `{form}`"));
-    texts.iter().map(|text| pair(text).ok_or_else(|| wrong(text))).collect()
-}
-
-/// Seconds, with or without their unit.
-fn seconds(text: &str) -> Option<Duration> {
-    text.trim_end_matches('s').parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-}
-
-fn wishes(arguments: &TryOut) -> Result<Wishes, Stop> {
-    let mut instance = Instance::default();
-    if let Some(kind) = &arguments.instance_type {
-        instance.kind.clone_from(kind);
-    }
-    if let Some(id) = &arguments.instance_id {
-        instance.id.clone_from(id);
-    }
-    let mut hindrances: std::collections::BTreeMap<String, Hindrance> = std::collections::BTreeMap::new();
-    for (step, failures) in pairs(&arguments.fail, "--fail", "STEP=N", |text| text.parse().ok())? {
-        hindrances.entry(step).or_default().failures = failures;
-    }
-    for (step, wait) in pairs(&arguments.slow, "--slow", "STEP=T", seconds)? {
-        hindrances.entry(step).or_default().wait = wait;
-    }
-    Ok(Wishes {
-        instance,
-        machine: arguments.machine.clone(),
-        kubelet: arguments.kubelet.clone(),
-        kubernetes: None,
-        misbehaviour: arguments.stand_in.as_deref().map_or(Ok(Misbehaviour::None), misbehaviour)?,
-        metadata_fault: arguments.metadata_fault.as_deref().map(metadata_fault).transpose()?,
-        hindrances,
-        reboots: arguments.reboot,
-        power_cuts: arguments.power_cut.clone(),
-        kills: arguments.kill.clone(),
-        until: pairs(&arguments.until, "--until", "WHO=WHAT", |text| Some(text.to_owned()))?,
-        patience: Duration::from_secs(arguments.patience),
-        shell: arguments.shell,
-    })
-}
-
-fn metadata_fault(text: &str) -> Result<MetadataFault, Stop> {
-    let wrong = || Stop::input(format!("`--metadata-fault {text}` is not known")).with_hint(FAULTS);
-    let seconds = |text: &str| seconds(text).ok_or_else(wrong);
-    Ok(match text.split_once('=') {
-        Some(("down", time)) => MetadataFault::Down(seconds(time)?),
-        Some(("slow", time)) => MetadataFault::Slow(seconds(time)?),
-        None if text == "garbage" => MetadataFault::Garbage,
-        None => match text.parse() {
-            Ok(status @ (401 | 403 | 404 | 429 | 500..=599)) => MetadataFault::Status(status),
-            _ => return Err(wrong()),
-        },
-        Some(_) => return Err(wrong()),
-    })
-}
-
-fn misbehaviour(text: &str) -> Result<Misbehaviour, Stop> {
-    let wrong = || {
-        Stop::input(format!("`--stand-in {text}` is not known"))
-            .with_hint("write `dies-after=3`, `never-answers`, `answers-500` or `starts-early`")
-    };
-    Ok(match text.split_once('=') {
-        Some(("dies-after", seconds)) => {
-            Misbehaviour::DiesAfter(seconds.trim_end_matches('s').parse().map_err(|_| wrong())?)
-        }
-        None if text == "never-answers" => Misbehaviour::NeverAnswers,
-        None if text == "answers-500" => Misbehaviour::Answers500,
-        None if text == "starts-early" => Misbehaviour::StartsEarly,
-        _ => return Err(wrong()),
-    })
-}
-
-fn write(directory: &Path, outcome: &Outcome) -> Result<(), Stop> {
-    files::make_directory(directory)?;
-    let picture = svg(&outcome.events);
-    let json = serde_json::to_string_pretty(&outcome.events).unwrap_or_default() + "\n";
-    let page = page(outcome);
-    for (name, content) in [("timeline.json", &json), ("timeline.svg", &picture), ("timeline.html", &page)] {
-        files::replace(&directory.join(name), content.as_bytes(), files::Readers::All)?;
-    }
-    if let Some(node) = &outcome.node {
-        let json = serde_json::to_string_pretty(node).unwrap_or_default() + "\n";
-        files::replace(&directory.join("node.json"), json.as_bytes(), files::Readers::All)?;
-    }
-    Ok(())
-}
-
-fn summary(outcome: &Outcome, paint: Paint) -> String {
-    let verdict = match outcome.verdict {
-        Came::CameUp => paint.good("the node came up"),
-        Came::Failed => paint.error("the node did not come up"),
-        Came::NotYet => paint.warning("the node was not up when the time was over"),
-    };
-    let started =
-        outcome.events.iter().any(|event| event.actor == "kubelet.service" && event.event == "started");
-    let order = match (outcome.agrees, started) {
-        (true, true) => "kubelet started after the gate".to_owned(),
-        (true, false) => "kubelet was not started".to_owned(),
-        (false, _) => outcome.disagreements.join("; "),
-    };
-    let mut text = format!("\n{verdict}; {order}\non {}", outcome.os);
-    if !outcome.stand_ins.is_empty() {
-        let _ = write!(text, "; stand-ins for {}", outcome.stand_ins.join(", "));
-    }
-    text.push('\n');
-    if let Some(node) = &outcome.node {
-        let name = node.pointer("/metadata/name").and_then(serde_json::Value::as_str).unwrap_or_default();
-        let _ = writeln!(text, "the API server knows it as `{name}`");
-    }
-    text
 }

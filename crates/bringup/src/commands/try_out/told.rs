@@ -1,0 +1,116 @@
+//! How the outcome of `bringup try` is told.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use bringup_lab::timeline::{page, svg};
+use bringup_lab::{Outcome, Verdict as Came};
+
+use crate::files;
+use crate::outcome::Stop;
+use crate::terminal::Paint;
+
+/// How many lines of a failing program's output are shown.
+const LINES: usize = 10;
+
+pub(super) fn write(directory: &Path, outcome: &Outcome) -> Result<(), Stop> {
+    files::make_directory(directory)?;
+    let picture = svg(&outcome.events);
+    let json = serde_json::to_string_pretty(&outcome.events).unwrap_or_default() + "\n";
+    let page = page(outcome);
+    for (name, content) in [("timeline.json", &json), ("timeline.svg", &picture), ("timeline.html", &page)] {
+        files::replace(&directory.join(name), content.as_bytes(), files::Readers::All)?;
+    }
+    if let Some(node) = &outcome.node {
+        let json = serde_json::to_string_pretty(node).unwrap_or_default() + "\n";
+        files::replace(&directory.join("node.json"), json.as_bytes(), files::Readers::All)?;
+    }
+    Ok(())
+}
+
+/// For people.
+pub(super) fn summary(outcome: &Outcome, paint: Paint) -> String {
+    let verdict = match outcome.verdict {
+        Came::CameUp => paint.good("the node came up"),
+        Came::Failed => paint.error("the node did not come up"),
+        Came::NotYet => paint.warning("the node was not up when the time was over"),
+    };
+    let started =
+        outcome.events.iter().any(|event| event.actor == "kubelet.service" && event.event == "started");
+    let order = match (outcome.agrees, started) {
+        (true, true) => "kubelet started after the gate".to_owned(),
+        (true, false) => "kubelet was not started".to_owned(),
+        (false, _) => outcome.disagreements.join("; "),
+    };
+    let mut text = format!("\n{verdict}; {order}\non {}", outcome.os);
+    if !outcome.stand_ins.is_empty() {
+        let _ = write!(text, "; stand-ins for {}", outcome.stand_ins.join(", "));
+    }
+    text.push('\n');
+    for failing in &outcome.failing {
+        let why = if failing.why.is_empty() { "not done yet" } else { &failing.why };
+        let _ = writeln!(text, "{}: {why}", paint.strong(&failing.what));
+        if !failing.fix.is_empty() {
+            let _ = writeln!(text, "  {}", failing.fix);
+        }
+        let lines: Vec<&str> = failing.tail.lines().collect();
+        for line in lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default() {
+            let _ = writeln!(text, "  | {line}");
+        }
+    }
+    for asked in &outcome.left_undone {
+        let _ = writeln!(text, "{}: `{asked}` was not done: it did not come to that", paint.error("error"));
+    }
+    if let Some(node) = &outcome.node {
+        let name = node.pointer("/metadata/name").and_then(serde_json::Value::as_str).unwrap_or_default();
+        let _ = writeln!(text, "the API server knows it as `{name}`");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use bringup_diag::Colour;
+    use bringup_lab::{Failing, KubeletKind};
+
+    use super::*;
+
+    fn outcome() -> Outcome {
+        Outcome {
+            came_up: false,
+            agrees: true,
+            os: "Debian 12".to_owned(),
+            kubelet: KubeletKind::StandIn,
+            stand_ins: Vec::new(),
+            metadata_requests: Vec::new(),
+            disagreements: Vec::new(),
+            left_undone: Vec::new(),
+            failing: Vec::new(),
+            node: None,
+            status: None,
+            events: Vec::new(),
+            verdict: Came::Failed,
+        }
+    }
+
+    #[test]
+    fn a_failure_is_told_with_the_step_and_the_end_of_its_output() {
+        let tail = (1..=12).map(|number| format!("line {number}")).collect::<Vec<_>>().join("\n");
+        let failing = Failing {
+            what: "drivers".to_owned(),
+            why: "it ended with code 3".to_owned(),
+            fix: "mend it".to_owned(),
+            tail,
+        };
+        let text = summary(&Outcome { failing: vec![failing], ..outcome() }, Paint::new(Colour::Never));
+        assert!(text.contains("\ndrivers: it ended with code 3\n  mend it\n  | line 3\n"), "{text}");
+        assert!(text.ends_with("  | line 12\n"), "{text}");
+    }
+
+    #[test]
+    fn what_was_asked_for_and_not_done_is_told() {
+        let left_undone = vec!["--power-cut drivers".to_owned()];
+        let text = summary(&Outcome { left_undone, ..outcome() }, Paint::new(Colour::Never));
+        assert!(text.contains("error: `--power-cut drivers` was not done"), "{text}");
+    }
+}
