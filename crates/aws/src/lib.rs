@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod credentials;
+pub mod eks;
 mod fault;
 pub mod metadata;
 pub mod partition;

@@ -19,6 +19,14 @@ pub enum FactFault {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// What is said of the cluster cannot be used.
+    #[error("what is said of the cluster cannot be used for `{fact}`: {why}")]
+    BadCluster {
+        /// For what.
+        fact: Fact,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// A value with a line end or another control character in it.
     #[error("the value of `{fact}` has a control character in it")]
     ControlCharacter {
@@ -36,11 +44,18 @@ impl FactFault {
                     "give the instance the tag `{tag}` and let its metadata show tags (`InstanceMetadataTags: enabled`)"
                 )
             }
+            Self::Missing { fact } if fact.is_of_cluster() => {
+                "write `api` and `network` in the document, or give it as `cluster` in a file with `--facts`".to_owned()
+            }
             Self::Missing { fact } => {
                 format!("see that the platform tells it, or give it as `{fact}` in a file with `--facts`")
             }
             Self::BadName { .. } => {
                 "name nodes by `nodeName: instance-id`, or mend the VPC's DHCP options".to_owned()
+            }
+            Self::BadCluster { .. } => {
+                "write `api` and `network` of the cluster in the document; `aws eks describe-cluster` prints them"
+                    .to_owned()
             }
             Self::ControlCharacter { .. } => "mend the value where it comes from".to_owned(),
         }

@@ -3,7 +3,7 @@
 use bringup_plan::{Election, Plan, PodLimit, max_pods, reservations};
 use bringup_spec::{Fact, NodeNamePolicy, Platform};
 
-use crate::{FactFault, Facts, name};
+use crate::{FactFault, Facts, cluster, name};
 
 /// What was learned, and what follows from it for one plan.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +32,9 @@ impl<'a> Known<'a> {
             Fact::Cores => facts.cores.map(|cores| cores.to_string()),
             Fact::MemoryMiB => facts.memory_mib.map(|memory| memory.to_string()),
             Fact::Tag(tag) => facts.tags.get(tag).cloned(),
+            Fact::ClusterEndpoint | Fact::ClusterAuthority | Fact::ClusterDns => {
+                return self.of_cluster(fact);
+            }
             Fact::NodeName => return self.node_name(),
             Fact::ProviderId => return self.provider_id(),
             Fact::MaxPods => return self.max_pods().map(|pods| pods.to_string()),
@@ -105,6 +108,15 @@ impl<'a> Known<'a> {
 
     fn cores(&self) -> Result<u32, FactFault> {
         self.facts.cores.ok_or(FactFault::Missing { fact: Fact::Cores })
+    }
+
+    /// What EKS says of the cluster.
+    fn of_cluster(&self, fact: &Fact) -> Result<String, FactFault> {
+        let named = self.plan.eks.as_ref().map(|eks| eks.name.as_str());
+        let cluster = self.facts.cluster.as_ref();
+        let cluster = cluster.filter(|cluster| cluster.name.is_none() || cluster.name.as_deref() == named);
+        let cluster = cluster.ok_or_else(|| FactFault::Missing { fact: fact.clone() })?;
+        cluster::value(cluster, fact, self.plan.ipv6)
     }
 
     /// Whether this node starts the cluster.

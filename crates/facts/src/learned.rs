@@ -44,6 +44,31 @@ pub struct Facts {
     /// The address ranges of the network that the machine is in.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub vpc_cidrs: Vec<String>,
+    /// The cluster that the machine belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterFacts>,
+}
+
+/// What EKS says of a cluster, in its own words where there are some.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ClusterFacts {
+    /// Its name; facts of another cluster are not taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The address of its API server.
+    pub endpoint: String,
+    /// The authority of its API server: a certificate in base64.
+    pub certificate_authority: String,
+    /// The range of its services' addresses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_cidr: Option<String>,
+    /// The id of a local cluster on an Outpost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Whether it is a local cluster on an Outpost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outpost: bool,
 }
 
 /// A facts file that cannot be read.
@@ -89,6 +114,7 @@ impl Facts {
             cores: self.cores.or(other.cores),
             memory_mib: self.memory_mib.or(other.memory_mib),
             tags,
+            cluster: self.cluster.or(other.cluster),
             vpc_cidrs: if self.vpc_cidrs.is_empty() { other.vpc_cidrs } else { self.vpc_cidrs },
         }
     }

@@ -5,6 +5,7 @@
 //! actions. [`identity`] tells one machine from another without asking anybody.
 #![forbid(unsafe_code)]
 
+mod cluster;
 mod fault;
 mod fill;
 pub mod identity;
@@ -16,6 +17,6 @@ mod wanted;
 
 pub use fault::FactFault;
 pub use known::Known;
-pub use learned::{Facts, FactsFileFault};
+pub use learned::{ClusterFacts, Facts, FactsFileFault};
 pub use quote::{environment_file, word};
 pub use wanted::{Wanted, wanted};

@@ -27,6 +27,8 @@ pub struct Wanted {
     pub cores: bool,
     /// How much memory; the machine itself knows.
     pub memory: bool,
+    /// What EKS says of the cluster.
+    pub cluster: bool,
 }
 
 /// What must be learned for a plan.
@@ -42,6 +44,7 @@ pub fn wanted(plan: &Plan) -> Wanted {
             Fact::Address => wanted.address = true,
             Fact::Cores | Fact::ReservedCpu => wanted.cores = true,
             Fact::MemoryMiB => wanted.memory = true,
+            Fact::ClusterEndpoint | Fact::ClusterAuthority | Fact::ClusterDns => wanted.cluster = true,
             Fact::NodeName => match plan.node_name {
                 NodeNamePolicy::InstanceId => wanted.identity = true,
                 _ => wanted.hostname = true,

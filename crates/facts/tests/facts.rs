@@ -167,3 +167,51 @@ fn machines_are_told_apart() {
     assert_eq!(identify(&none).name, "machine:0123456789abcdef0123456789abcdef");
     assert_eq!(identify(&Firmware::default()).name, "unknown");
 }
+
+/// A certificate as far as anybody looks, in base64 as EKS has it.
+const AUTHORITY: &str =
+    "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJrVENCKzZBREFnRUNBZ0VCCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K";
+
+fn in_cluster(range: &str) -> (Plan, Facts) {
+    let (mut plan, mut given) = (plan(), facts());
+    plan.eks = Some(bringup_plan::EksCluster { name: "prod".to_owned(), region: "eu-central-1".to_owned() });
+    let text = format!(
+        r#"{{"cluster":{{"name":"prod","endpoint":"https://AB.eks.amazonaws.com","certificateAuthority":"{AUTHORITY}","serviceCidr":"{range}"}}}}"#
+    );
+    given = given.or(Facts::from_json(text.as_bytes()).expect("facts"));
+    (plan, given)
+}
+
+#[test]
+fn what_eks_says_of_the_cluster_is_filled_in() {
+    let (plan, facts) = in_cluster("10.100.0.0/16");
+    let known = Known::new(&plan, &facts);
+    let value = |fact: Fact| known.value(&fact).expect("known");
+    assert_eq!(value(Fact::ClusterEndpoint), "https://AB.eks.amazonaws.com");
+    assert_eq!(
+        value(Fact::ClusterAuthority),
+        "-----BEGIN CERTIFICATE-----\nMIIBkTCB+6ADAgECAgEB\n-----END CERTIFICATE-----\n"
+    );
+    assert_eq!(value(Fact::ClusterDns), "10.100.0.10");
+    // The tenth address of a range, wherever it begins.
+    let (plan, facts) = in_cluster("10.0.0.16/28");
+    assert_eq!(Known::new(&plan, &facts).value(&Fact::ClusterDns), Ok("10.0.0.26".to_owned()));
+    let (mut plan, facts) = in_cluster("fd30:1c53::/108");
+    assert!(matches!(
+        Known::new(&plan, &facts).value(&Fact::ClusterDns),
+        Err(FactFault::BadCluster { fact: Fact::ClusterDns, .. })
+    ));
+    plan.ipv6 = true;
+    assert_eq!(Known::new(&plan, &facts).value(&Fact::ClusterDns), Ok("fd30:1c53::a".to_owned()));
+}
+
+#[test]
+fn facts_of_another_cluster_are_not_taken() {
+    let (mut plan, facts) = in_cluster("10.100.0.0/16");
+    plan.eks = Some(bringup_plan::EksCluster { name: "test".to_owned(), region: "eu-central-1".to_owned() });
+    assert_eq!(
+        Known::new(&plan, &facts).value(&Fact::ClusterEndpoint),
+        Err(FactFault::Missing { fact: Fact::ClusterEndpoint })
+    );
+    assert_eq!(Facts::from_json(facts.to_json().as_bytes()).expect("facts"), facts);
+}

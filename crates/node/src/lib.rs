@@ -12,6 +12,7 @@
 mod actions;
 mod address;
 mod arguments;
+mod cluster;
 mod commands;
 mod difference;
 mod download;

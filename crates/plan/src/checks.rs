@@ -2,7 +2,7 @@
 
 use bringup_diag::{Code, Finding, Findings};
 use bringup_kubelet::{Minor, OLDEST, newest};
-use bringup_spec::{Bootstrap, Document, JoinMethod, Platform, Role};
+use bringup_spec::{AgentSource, Bootstrap, Document, JoinMethod, NodeGroup, Platform, Role};
 use bringup_yaml::Path;
 
 use crate::context::Context;
@@ -96,7 +96,21 @@ impl Checker<'_> {
         let path = Context::spec_path(["join"]);
         let only_starts = method == JoinMethod::Kubeadm
             && spec.node_groups.iter().all(|group| group.bootstrap == Some(Bootstrap::Always(true)));
-        if spec.api.is_none() && method != JoinMethod::Kubeconfig && !only_starts {
+        let without_agent = |group: &NodeGroup| group.agent.from == AgentSource::None;
+        let learned = method == JoinMethod::EksToken
+            && spec.node_groups.iter().all(|group| group.platform == Platform::Aws);
+        if spec.api.is_none() && learned {
+            // The agent asks EKS; without one nobody does.
+            for (index, _) in spec.node_groups.iter().enumerate().filter(|(_, group)| without_agent(group)) {
+                let path = self.document.group_path(index).key("agent");
+                self.error(
+                    codes::ENDPOINT_MISSING,
+                    &path,
+                    "without an agent nobody on the node asks EKS where the API server is",
+                    "add `api: {endpoint: https://HOST, certificateAuthority: ...}` and `network.serviceRanges`; `aws eks describe-cluster` prints them",
+                );
+            }
+        } else if spec.api.is_none() && method != JoinMethod::Kubeconfig && !only_starts {
             self.error(
                 codes::ENDPOINT_MISSING,
                 &path,
@@ -257,7 +271,8 @@ impl Checker<'_> {
         let by_itself = |group: &bringup_spec::NodeGroup| {
             group.kubelet.config.contains_key("clusterDNS") || group.kubelet.flags.contains_key("cluster-dns")
         };
-        let unknown = network::dns_addresses(&spec.network).is_empty();
+        // Where the document does not say where the API server is, the agent asks EKS for the range, too.
+        let unknown = network::dns_addresses(&spec.network).is_empty() && spec.api.is_some();
         if spec.join.method == JoinMethod::EksToken && unknown && !spec.node_groups.iter().all(by_itself) {
             self.warning(
                 codes::DNS_MISSING,

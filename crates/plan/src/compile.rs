@@ -11,9 +11,9 @@ use crate::flavour::ARGUMENTS_VARIABLE;
 use crate::kubelet::{config, credential_provider, flags, health, unit};
 use crate::steps::{plain, write_file};
 use crate::{
-    Action, Compiled, Content, FORMAT, LocalFiles, Plan, PodLimit, Step, assertions, codes, files,
-    flavour_files, group_checks, join, kernel, kubeadm, labels, operator, order, paths, runtime, signals,
-    software, stages, template, trust, units, versions,
+    Action, Compiled, Content, EksCluster, FORMAT, LocalFiles, Plan, PodLimit, Step, assertions, codes,
+    files, flavour_files, group_checks, join, kernel, kubeadm, labels, operator, order, paths, runtime,
+    signals, software, stages, template, trust, units, versions,
 };
 
 /// Compiles the plan of a node group. Findings about the document as a whole are in [`crate::check_document`].
@@ -72,6 +72,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
         max_pods: decisions.max_pods.clone(),
         pods_per_core: decisions.pods_per_core,
         facts: BTreeSet::new(),
+        eks: None,
         cluster_ranges: cluster_ranges(context),
         environment,
         certificate_authorities: context
@@ -86,8 +87,18 @@ fn plan(context: &mut Context<'_>) -> Plan {
         order: context.spec.order.iter().chain(&group.order).cloned().collect(),
     };
     plan.facts = facts(&plan);
+    if plan.facts.iter().any(Fact::is_of_cluster) {
+        plan.eks = eks_cluster(context);
+    }
     group_checks::check_facts(context, &plan.facts);
     plan
+}
+
+/// The cluster that EKS is asked about.
+fn eks_cluster(context: &Context<'_>) -> Option<EksCluster> {
+    let region = context.spec.aws.as_ref().map(|aws| aws.region.clone())?;
+    let joins = context.on_aws() && context.spec.join.method == JoinMethod::EksToken;
+    joins.then(|| EksCluster { name: context.eks_name(), region })
 }
 
 fn cluster_ranges(context: &Context<'_>) -> Vec<String> {

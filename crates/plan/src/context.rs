@@ -2,7 +2,7 @@
 
 use bringup_diag::{Code, Finding, Findings};
 use bringup_kubelet::Minor;
-use bringup_spec::{ClusterSpec, Document, NodeGroup, Platform};
+use bringup_spec::{AgentSource, ClusterSpec, Document, JoinMethod, NodeGroup, Platform};
 use bringup_yaml::Path;
 
 use crate::{LocalFiles, Origin, Provenance, versions};
@@ -49,6 +49,20 @@ impl<'a> Context<'a> {
 
     pub(crate) fn on_aws(&self) -> bool {
         self.group.platform == Platform::Aws
+    }
+
+    /// Whether the node asks EKS where its cluster is, because the document does not say it.
+    pub(crate) fn learns_cluster(&self) -> bool {
+        self.on_aws()
+            && self.spec.api.is_none()
+            && self.spec.join.method == JoinMethod::EksToken
+            && self.group.agent.from != AgentSource::None
+    }
+
+    /// The cluster's name in EKS.
+    pub(crate) fn eks_name(&self) -> String {
+        let named = self.spec.aws.as_ref().and_then(|aws| aws.cluster_name.clone());
+        named.unwrap_or_else(|| self.document.cluster.metadata.name.to_string())
     }
 
     /// A path inside the group.

@@ -84,19 +84,18 @@ fn eksctl(context: &Context<'_>, decisions: &Decisions) -> Vec<Step> {
         .as_ref()
         .and_then(|aws| aws.registry_account.clone())
         .unwrap_or_else(|| aws::registry_account(&region).to_owned());
-    let cluster = context
-        .spec
-        .aws
-        .as_ref()
-        .and_then(|aws| aws.cluster_name.clone())
-        .unwrap_or_else(|| context.document.cluster.metadata.name.to_string());
+    let cluster = context.eks_name();
+    let endpoint = match api {
+        None if context.learns_cluster() => Text::fact(Fact::ClusterEndpoint),
+        api => Text::literal(api.map(|api| api.endpoint.clone()).unwrap_or_default()),
+    };
     let metadata = environment(
         "eksctl-metadata",
         "/etc/eksctl/metadata.env",
         &[
             ("AWS_DEFAULT_REGION", Text::literal(region)),
             ("AWS_EKS_CLUSTER_NAME", Text::literal(cluster)),
-            ("AWS_EKS_ENDPOINT", Text::literal(api.map(|api| api.endpoint.clone()).unwrap_or_default())),
+            ("AWS_EKS_ENDPOINT", endpoint),
             ("AWS_EKS_ECR_ACCOUNT", Text::literal(account)),
         ],
     );

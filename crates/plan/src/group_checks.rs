@@ -226,7 +226,7 @@ pub(crate) fn check_facts(context: &mut Context<'_>, facts: &BTreeSet<Fact>) {
                     | Fact::Zone
                     | Fact::Lifecycle
                     | Fact::Tag(_)
-            )
+            ) || fact.is_of_cluster()
         })
         .map(|fact| format!("`@{{{fact}}}`"))
         .collect();

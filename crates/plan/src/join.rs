@@ -1,6 +1,6 @@
 //! How the node gets its credentials.
 
-use bringup_spec::{AbsolutePath, JoinMethod, Phase, SecretSource, Text};
+use bringup_spec::{AbsolutePath, Fact, JoinMethod, Phase, SecretSource, Text};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
@@ -32,8 +32,18 @@ pub(crate) fn joining(context: &mut Context<'_>, decisions: &Decisions) -> Joini
     }
     let layout = decisions.layout;
     let mut joining = Joining { kubeconfig: layout.kubeconfig.to_owned(), ..Joining::default() };
-    if let Some(authority) = context.spec.api.as_ref().and_then(|api| api.certificate_authority.as_ref()) {
-        let body = Content::Text(Text::literal(authority.pem()));
+    let written = context.spec.api.as_ref().and_then(|api| api.certificate_authority.as_ref());
+    let authority = match written {
+        None if context.learns_cluster() => {
+            let how = || Origin::Node("from EKS, which is asked about the cluster".to_owned());
+            context.origin("API endpoint", Text::fact(Fact::ClusterEndpoint).to_string(), how());
+            context.origin("certificate authority of the API", "a certificate", how());
+            Some(Text::fact(Fact::ClusterAuthority))
+        }
+        written => written.map(|authority| Text::literal(authority.pem())),
+    };
+    if let Some(authority) = authority {
+        let body = Content::Text(authority);
         let path = layout.certificate_authority;
         joining.files.push(write_file("certificate-authority", Phase::Configure, path, "0644", body));
     }
@@ -43,16 +53,14 @@ pub(crate) fn joining(context: &mut Context<'_>, decisions: &Decisions) -> Joini
             let outpost = context.spec.api.as_ref().and_then(|api| api.cluster_id.clone());
             let path = if outpost.is_some() { layout.bootstrap_kubeconfig } else { layout.kubeconfig };
             let aws = context.spec.aws.as_ref();
-            let cluster = outpost
-                .or_else(|| aws.and_then(|aws| aws.cluster_name.clone()))
-                .unwrap_or_else(|| context.document.cluster.metadata.name.to_string());
+            let cluster = outpost.unwrap_or_else(|| context.eks_name());
             let user = User::EksToken {
                 cluster,
                 region: aws.map(|aws| aws.region.clone()).unwrap_or_default(),
                 role: join.role_arn.clone(),
             };
             let text = kubeconfig(context, user, layout.certificate_authority);
-            let body = Content::Text(Text::literal(text));
+            let body = Content::Text(text);
             joining.files.push(write_file("kubeconfig", Phase::Configure, path, "0600", body));
         }
         JoinMethod::BootstrapToken => {
@@ -63,7 +71,7 @@ pub(crate) fn joining(context: &mut Context<'_>, decisions: &Decisions) -> Joini
                 joining.files.push(write_file("bootstrap-token", Phase::Configure, &token, "0600", body));
             }
             let text = kubeconfig(context, User::TokenFile(token), layout.certificate_authority);
-            let body = Content::Text(Text::literal(text));
+            let body = Content::Text(text);
             let path = layout.bootstrap_kubeconfig;
             joining.files.push(write_file("bootstrap-kubeconfig", Phase::Configure, path, "0600", body));
         }

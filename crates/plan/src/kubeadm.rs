@@ -234,7 +234,7 @@ fn join(
         let body = Content::Text(Text::literal(authority.pem()));
         joining.files.push(write_file("certificate-authority", Phase::Configure, AUTHORITY, "0644", body));
         let text = kubeconfig(context, User::TokenFile(token), AUTHORITY);
-        let body = Content::Text(Text::literal(text));
+        let body = Content::Text(text);
         joining.files.push(write_file("discovery", Phase::Configure, DISCOVERY_FILE, "0600", body));
         discovery = json!({"file": {"kubeConfigPath": DISCOVERY_FILE}});
     } else if context.spec.join.token.is_some() {

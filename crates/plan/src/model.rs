@@ -52,6 +52,9 @@ pub struct Plan {
     /// The facts that the node must learn, derived ones included.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub facts: BTreeSet<Fact>,
+    /// The cluster that EKS is asked about, where a fact of it is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eks: Option<EksCluster>,
     /// Ranges of service and pod addresses: the node's own address must lie in none of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cluster_ranges: Vec<String>,
@@ -87,6 +90,16 @@ pub struct HookStep {
     pub command: Vec<Text>,
     /// How failures are met.
     pub policy: Policy,
+}
+
+/// A cluster of EKS.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct EksCluster {
+    /// Its name.
+    pub name: String,
+    /// Its region.
+    pub region: String,
 }
 
 /// Which node starts the cluster.

@@ -8,7 +8,7 @@ use bringup_spec::{OsFamily, Phase, Text};
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::steps::{plain, write_file};
-use crate::{Action, Content, Origin, Step, Unit};
+use crate::{Action, Content, Origin, Step, Unit, codes};
 
 /// Where a family keeps authorities that the administrator adds, and the bundle that programs read.
 fn store(os: OsFamily) -> (&'static str, &'static str, &'static str) {
@@ -59,6 +59,16 @@ pub(crate) fn proxy_environment(
     direct.extend([format!(".{}", network.domain), ".svc".to_owned()]);
     if let Some(api) = &context.spec.api {
         direct.extend(host(&api.endpoint));
+    }
+    if context.learns_cluster() {
+        let endpoint =
+            "the node learns from EKS where the API server is, so that kubelet asks the proxy for it";
+        let path = Context::spec_path(["proxy"]);
+        let hint = "write `api`, or name its domain in `noProxy`, such as `.eks.amazonaws.com`";
+        let named = direct.iter().any(|host| host.contains("eks."));
+        if !named {
+            context.warning(codes::PROXY, &path, endpoint, hint);
+        }
     }
     if context.on_aws() {
         direct.insert("169.254.169.254".to_owned());

@@ -107,6 +107,7 @@ pub(crate) fn plan(document: &Document) -> Plan {
         role: Role::Worker,
         bootstrap: None,
         ipv6: false,
+        eks: None,
         cluster_ranges: Vec::new(),
         hooks: Vec::new(),
         node_name: NodeNamePolicy::PrivateDns,

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use bringup_facts::{Facts, Known, Wanted, wanted};
-use bringup_plan::Plan;
+use bringup_facts::{ClusterFacts, Facts, Known, Wanted, wanted};
+use bringup_plan::{EksCluster, Plan};
 use bringup_progress::{Failure, FailureKind, State, Success};
 use bringup_spec::Platform;
 
 use super::{Checks, Doing, Stopped};
 use crate::machine::Machine;
 use crate::teller::Teller;
-use crate::{preflight, up};
+use crate::{cluster, preflight, up};
 
 /// The name under which the journal keeps what was learned.
 const KEPT: &str = "facts";
@@ -80,9 +80,25 @@ fn gather(doing: &Doing<'_>) -> Result<Facts, Stopped> {
             // The machine's own address of that family costs no request.
             let wanted = Wanted { address: wanted.address && own.address.is_none(), ..wanted };
             let deadline = crate::network::deadline(doing.order.timeout_ms);
-            let asked = doing.network.metadata.facts(&wanted, deadline)?;
+            let mut asked = doing.network.metadata.facts(&wanted, deadline)?;
+            if let Some(cluster) = doing.plan.eks.as_ref().filter(|_| wanted.cluster) {
+                asked.cluster = Some(of_cluster(doing, cluster, deadline)?);
+            }
             Ok(asked.or(own))
         }
+    }
+}
+
+/// What EKS says of the cluster; what it said of this very cluster in an earlier boot still holds.
+fn of_cluster(
+    doing: &Doing<'_>,
+    cluster: &EksCluster,
+    deadline: std::time::Instant,
+) -> Result<ClusterFacts, Stopped> {
+    let remembered = doing.remembered.and_then(|facts| facts.cluster.clone());
+    match remembered.filter(|known| known.name.as_ref() == Some(&cluster.name)) {
+        Some(known) => Ok(known),
+        None => Ok(cluster::learn(doing.network, cluster, deadline)?),
     }
 }
 

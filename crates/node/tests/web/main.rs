@@ -4,6 +4,7 @@
 
 mod agent;
 mod archives;
+mod cluster;
 mod fetch;
 mod metadata;
 mod secrets;

@@ -109,13 +109,18 @@ fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
     {
         reserved.remove("cpu");
     }
-    if context.spec.api.as_ref().is_none_or(|api| api.certificate_authority.is_none()) {
+    if !super::reserved::has_authority(context) {
         // The authority comes inside a kubeconfig that only the node sees: there is no file of it to name.
         if let Some(authentication) = fields.get_mut("authentication").and_then(Value::as_object_mut) {
             authentication.remove("x509");
         }
     }
-    if !decisions.dns.is_empty() {
+    if decisions.dns.is_empty() && context.learns_cluster() {
+        let address = Text::fact(Fact::ClusterDns);
+        let how = "the tenth address of the range of services that EKS tells".to_owned();
+        context.origin("kubelet config clusterDNS", address.to_string(), Origin::Node(how));
+        fields.insert("clusterDNS".to_owned(), json!([template::string(&address)]));
+    } else if !decisions.dns.is_empty() {
         let addresses: Vec<String> = decisions.dns.iter().map(ToString::to_string).collect();
         let origin = if context.spec.network.dns.is_empty() {
             Origin::Derived(

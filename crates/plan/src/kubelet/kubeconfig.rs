@@ -1,9 +1,11 @@
 //! Credentials files for the API server. None of them holds a secret: a token is run for, or read from its own file.
 
+use bringup_spec::{Fact, Text};
 use bringup_yaml::{Value, to_yaml};
 
 use crate::context::Context;
 use crate::flavour::AGENT;
+use crate::template;
 
 /// Who asks, and how it shows that.
 pub(crate) enum User {
@@ -14,11 +16,15 @@ pub(crate) enum User {
 }
 
 /// A kubeconfig for `user`.
-pub(crate) fn kubeconfig(context: &Context<'_>, user: User, authority: &str) -> String {
+pub(crate) fn kubeconfig(context: &Context<'_>, user: User, authority: &str) -> Text {
     let api = context.spec.api.as_ref();
-    let endpoint = api.map(|api| api.endpoint.as_str()).unwrap_or_default();
+    let learned = context.learns_cluster();
+    let endpoint = match api {
+        None if learned => template::marked(&Text::fact(Fact::ClusterEndpoint)),
+        api => api.map(|api| api.endpoint.clone()).unwrap_or_default(),
+    };
     let mut cluster = Value::map::<&str, Value>([("server", endpoint.into())]);
-    if api.is_some_and(|api| api.certificate_authority.is_some()) {
+    if learned || api.is_some_and(|api| api.certificate_authority.is_some()) {
         cluster.set("certificate-authority", authority);
     }
     let credentials = match user {
@@ -38,7 +44,7 @@ pub(crate) fn kubeconfig(context: &Context<'_>, user: User, authority: &str) -> 
             Value::map([("exec", exec)])
         }
     };
-    to_yaml(&Value::map::<&str, Value>([
+    template::unmarked(&to_yaml(&Value::map::<&str, Value>([
         ("apiVersion", "v1".into()),
         ("kind", "Config".into()),
         ("current-context", "kubelet".into()),
@@ -48,7 +54,7 @@ pub(crate) fn kubeconfig(context: &Context<'_>, user: User, authority: &str) -> 
             named("kubelet", "context", Value::map([("cluster", "kubernetes"), ("user", "kubelet")])),
         ),
         ("users", named("kubelet", "user", credentials)),
-    ]))
+    ])))
 }
 
 fn named(name: &str, key: &str, value: Value) -> Value {

@@ -61,8 +61,10 @@ pub(crate) fn flag_fault(context: &Context<'_>, name: &str, text: &str) -> Optio
     }
 }
 
-fn has_authority(context: &Context<'_>) -> bool {
-    context.spec.api.as_ref().is_some_and(|api| api.certificate_authority.is_some())
+/// Whether the node has a file with the cluster's certificate authority.
+pub(super) fn has_authority(context: &Context<'_>) -> bool {
+    context.learns_cluster()
+        || context.spec.api.as_ref().is_some_and(|api| api.certificate_authority.is_some())
 }
 
 fn keeps_swap(context: &Context<'_>) -> bool {

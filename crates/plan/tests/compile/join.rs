@@ -265,3 +265,60 @@ fn what_the_way_to_join_lacks_is_told() {
     assert_eq!(codes(&eks_with("1.33", "", "os: amazon-linux-2023\nrole: control-plane")), ["join/platform"]);
     assert_eq!(codes(&eks("1.33", "agent: none")), ["join/needs-agent"]);
 }
+
+/// What eksctl's documents usually lack: the API server and the range of services.
+fn eks_by_name(spec: &str, group: &str) -> bringup_spec::Document {
+    let spec = format!(
+        "kubernetes: {{version: \"1.33\"}}\njoin: {{method: eks-token}}\naws: {{region: eu-central-1, clusterName: prod}}\n{spec}"
+    );
+    cluster(&spec, &format!("platform: aws\nos: amazon-linux-2023\n{group}"))
+}
+
+#[test]
+fn a_cluster_that_is_only_named_is_learned_on_the_node() {
+    let document = eks_by_name("", "");
+    assert!(codes(&document).is_empty(), "{:?}", codes(&document));
+    let plan = plan(&document);
+    let eks = plan.eks.as_ref().unwrap();
+    assert_eq!((eks.name.as_str(), eks.region.as_str()), ("prod", "eu-central-1"));
+    for fact in [Fact::ClusterEndpoint, Fact::ClusterAuthority, Fact::ClusterDns] {
+        assert!(plan.facts.contains(&fact), "{fact}");
+    }
+    let kubeconfig = text(&plan, "/var/lib/kubelet/kubeconfig");
+    assert!(
+        kubeconfig.contains(
+            "    server: \"@{clusterEndpoint}\"\n    certificate-authority: /etc/kubernetes/pki/ca.crt\n"
+        ),
+        "{kubeconfig}"
+    );
+    assert_eq!(text(&plan, "/etc/kubernetes/pki/ca.crt"), "@{clusterAuthority}");
+    let config = crate::support::kubelet_config(&plan);
+    assert_eq!(config["clusterDNS"], serde_json::json!(["@{clusterDns}"]));
+    assert_eq!(config["authentication"]["x509"]["clientCAFile"], "/etc/kubernetes/pki/ca.crt");
+}
+
+#[test]
+fn what_the_document_says_is_not_asked_for() {
+    let with = plan(&eks_by_name("network: {serviceRanges: [10.200.0.0/16]}\n", ""));
+    assert!(!with.facts.contains(&Fact::ClusterDns));
+    assert_eq!(crate::support::kubelet_config(&with)["clusterDNS"], serde_json::json!(["10.200.0.10"]));
+    assert_eq!(plan(&eks("1.33", "")).eks, None);
+}
+
+#[test]
+fn without_an_agent_nobody_asks_for_the_cluster() {
+    let finding = crate::support::only(&eks_by_name("", "agent: none\n"), "api/missing");
+    assert!(
+        finding.message.starts_with("without an agent nobody on the node asks EKS"),
+        "{}",
+        finding.message
+    );
+}
+
+#[test]
+fn a_proxy_must_leave_out_an_endpoint_that_nobody_knows_yet() {
+    let proxy =
+        |direct: &str| eks_by_name(&format!("proxy: {{https: http://p:1, noProxy: [{direct}]}}\n"), "");
+    assert_eq!(codes(&proxy("")), ["proxy/address"]);
+    assert!(codes(&proxy(".eks.amazonaws.com")).is_empty());
+}

@@ -43,6 +43,12 @@ pub enum Fact {
     ReservedCpu,
     /// Memory kept for kubelet and the runtime, such as `893Mi`; worked out from the pods really in force.
     ReservedMemory,
+    /// The address of the cluster's API server, as EKS tells it.
+    ClusterEndpoint,
+    /// The authority of the cluster's API server, a certificate in PEM; EKS tells it.
+    ClusterAuthority,
+    /// The address of the cluster's DNS; worked out from the range of its services, which EKS tells.
+    ClusterDns,
     /// A tag of the instance.
     Tag(String),
 }
@@ -65,6 +71,19 @@ impl Fact {
     pub const DERIVED: [&'static str; 5] =
         ["nodeName", "providerId", "maxPods", "reservedCpu", "reservedMemory"];
 
+    /// The names of the facts that EKS tells of the cluster, where the document does not.
+    pub const OF_CLUSTER: [&'static str; 3] = ["clusterEndpoint", "clusterAuthority", "clusterDns"];
+
+    /// The names of all facts that take no argument.
+    fn names() -> impl Iterator<Item = &'static str> + Clone {
+        Self::NAMES.into_iter().chain(Self::DERIVED).chain(Self::OF_CLUSTER)
+    }
+
+    /// Whether EKS has to be asked about the cluster for it.
+    pub const fn is_of_cluster(&self) -> bool {
+        matches!(self, Self::ClusterEndpoint | Self::ClusterAuthority | Self::ClusterDns)
+    }
+
     /// Reads a fact's name.
     pub fn parse(text: &str) -> Result<Self, Fault> {
         Ok(match text {
@@ -82,11 +101,14 @@ impl Fact {
             "maxPods" => Self::MaxPods,
             "reservedCpu" => Self::ReservedCpu,
             "reservedMemory" => Self::ReservedMemory,
+            "clusterEndpoint" => Self::ClusterEndpoint,
+            "clusterAuthority" => Self::ClusterAuthority,
+            "clusterDns" => Self::ClusterDns,
             _ => {
                 if let Some(tag) = text.strip_prefix("tags.").filter(|tag| !tag.is_empty()) {
                     return Ok(Self::Tag(tag.to_owned()));
                 }
-                let names = Self::NAMES.into_iter().chain(Self::DERIVED);
+                let names = Self::names();
                 let hint = if let Some(near) = closest(text, names.clone()) {
                     format!("did you mean `{near}`?")
                 } else {
@@ -116,6 +138,9 @@ impl fmt::Display for Fact {
             Self::MaxPods => "maxPods",
             Self::ReservedCpu => "reservedCpu",
             Self::ReservedMemory => "reservedMemory",
+            Self::ClusterEndpoint => "clusterEndpoint",
+            Self::ClusterAuthority => "clusterAuthority",
+            Self::ClusterDns => "clusterDns",
             Self::Tag(tag) => return write!(formatter, "tags.{tag}"),
         })
     }
@@ -144,7 +169,7 @@ impl Decode for Fact {
     }
 
     fn schema(_: &mut Schemas) -> serde_json::Value {
-        let names: Vec<&str> = Self::NAMES.into_iter().chain(Self::DERIVED).collect();
+        let names: Vec<&str> = Self::names().collect();
         json!({"type": "string", "pattern": format!("^({}|tags\\..+)$", names.join("|"))})
     }
 }
