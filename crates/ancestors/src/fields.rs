@@ -23,7 +23,7 @@ pub(crate) enum Use {
 pub(crate) type Field = (&'static str, Use);
 
 /// A mapping of another system whose fields have been accounted for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Record<'a> {
     entries: &'a [Entry],
 }

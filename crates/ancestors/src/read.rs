@@ -75,11 +75,15 @@ fn translated(inputs: Vec<(Input<'_>, Vec<Node>)>) -> Read {
         }
     }
     let mut trees = Vec::new();
+    let foreign = !of_system.is_empty();
     for (system, documents) in of_system {
         trees.extend(system.translate(&documents, &mut tell));
     }
-    for more in &additions {
-        lay_over(&mut trees, more, &mut tell);
+    // What could not be translated has been told, and is no fault of the additions.
+    if !(foreign && trees.is_empty()) {
+        for more in &additions {
+            lay_over(&mut trees, more, &mut tell);
+        }
     }
     trees.extend(rest);
     let mut findings = tell.into_findings();

@@ -1,0 +1,222 @@
+//! The cluster as a whole.
+
+use bringup_diag::Span;
+use bringup_spec::{KubernetesVersion, Name};
+use bringup_yaml::{Entry, Node};
+
+use super::family::Family;
+use super::{group, ids, network, tables};
+use crate::codes;
+use crate::fields::Record;
+use crate::tell::Teller;
+use crate::tree::{Branch, list, plain, text};
+
+/// The version of Kubernetes that eksctl takes where the document says none.
+const DEFAULT_VERSION: &str = "1.34";
+
+/// What a node group has to know of its cluster.
+pub(super) struct Cluster<'a> {
+    /// Its name at EKS.
+    pub(super) name: &'a str,
+    /// The minor version of Kubernetes, where it can be read.
+    pub(super) minor: Option<u16>,
+    /// Tags of everything that is made for it.
+    pub(super) tags: &'a [Entry],
+    /// A security group that all of its nodes share.
+    pub(super) shared_security_group: Option<&'a Node>,
+    /// Whether its control plane stands on an Outpost.
+    pub(super) on_outpost: bool,
+}
+
+/// What a node group's own bootstrap says of the cluster.
+#[derive(Debug, Default)]
+pub(super) struct Learnt {
+    pub(super) endpoint: Option<Node>,
+    pub(super) certificate_authority: Option<Node>,
+    pub(super) service_range: Option<Node>,
+    pub(super) id: Option<Node>,
+}
+
+/// A node group on its way.
+pub(super) struct Group {
+    pub(super) tree: Node,
+    pub(super) family: Family,
+    pub(super) span: Span,
+    pub(super) learnt: Learnt,
+}
+
+pub(super) fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node> {
+    let top = tell.record(document, "a ClusterConfig", tables::CLUSTER);
+    let Some(metadata) = top.entry("metadata") else {
+        let message = "a ClusterConfig without `metadata` names no cluster";
+        tell.error(codes::MISSING, document.span, message, "add `metadata: {name: NAME, region: REGION}`");
+        return None;
+    };
+    let about = tell.record(&metadata.value, "`metadata`", tables::METADATA);
+    let span = metadata.value.span;
+    for (field, example) in [("name", "name: demo"), ("region", "region: eu-central-1")] {
+        if about.entry(field).is_none() {
+            let message = format!("`metadata` has no `{field}`");
+            tell.error(codes::MISSING, metadata.key_span, message, format!("add `{example}`"));
+        }
+    }
+    let version = version(&about, span, tell);
+    let vpc = network::vpc(&top, tell);
+    let cluster = Cluster {
+        name: about.text("name").unwrap_or_default(),
+        minor: version
+            .text()
+            .and_then(|text| KubernetesVersion::parse(text).ok())
+            .map(|version| version.minor),
+        tags: about.get("tags").and_then(Node::entries).unwrap_or_default(),
+        shared_security_group: vpc
+            .get("sharedNodeSecurityGroup")
+            .and_then(|group| ids::real(group, "sg-", tell)),
+        on_outpost: top.entry("outpost").is_some(),
+    };
+    let groups = groups(document, &top, &cluster, tell);
+    // Why there are none has been told.
+    let first = groups.first()?;
+    agent(first, tell);
+
+    let mut spec = Branch::new(span);
+    spec.put("flavour", flavour(&groups, span, tell));
+    let mut kubernetes = Branch::new(version.span);
+    kubernetes.put("version", version);
+    spec.put("kubernetes", kubernetes.into_node());
+    let learnt =
+        |what: fn(&Learnt) -> &Option<Node>| groups.iter().find_map(|group| what(&group.learnt).clone());
+    network::put(&mut spec, &top, &cluster, &learnt, tell);
+    let mut join = Branch::new(span);
+    join.put("method", text(span, "eks-token"));
+    spec.put("join", join.into_node());
+    spec.put("aws", aws(&about, &vpc, &top, span, tell));
+    spec.put("nodeGroups", list(span, groups.into_iter().map(|group| group.tree).collect()));
+
+    let mut tree = Branch::new(document.span);
+    tree.put("apiVersion", text(document.span, "bringup.dev/v1alpha1"));
+    tree.put("kind", text(document.span, "Cluster"));
+    let mut meta = Branch::new(span);
+    if let Some(name) = about.get("name") {
+        meta.put("name", plain_name(name, "the cluster", tell));
+    }
+    if let Some(annotations) = about.entry("annotations") {
+        meta.put_field("annotations", annotations);
+    }
+    tree.put("metadata", meta.into_node());
+    tree.put("spec", spec.into_node());
+    Some(tree.into_node())
+}
+
+/// Nobody's image has the agent by itself.
+fn agent(first: &Group, tell: &mut Teller<'_>) {
+    let message = "the agent is taken to be in the image, and images of EKS do not have it";
+    let hint = "put it there, or have it fetched with `--with additions.yaml`: `spec: {nodeGroups: [{agent: {from: fetch, downloads: {...}}}]}`";
+    tell.note(codes::DIFFERENCE, first.span, message, hint);
+}
+
+/// The version of Kubernetes, as it is written or as eksctl chooses it.
+fn version(about: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Node {
+    let given = about.get("version").filter(|version| version.text() != Some(""));
+    match given {
+        Some(version) if !matches!(version.text(), Some("auto" | "latest")) => version.clone(),
+        other => {
+            let span = other.map_or(span, |version| version.span);
+            let message =
+                format!("no version of Kubernetes is named: {DEFAULT_VERSION} is taken, eksctl's default");
+            let hint = "write `version` under `metadata`: eksctl's default moves with its releases";
+            tell.note(codes::DIFFERENCE, span, message, hint);
+            text(span, DEFAULT_VERSION)
+        }
+    }
+}
+
+/// A name in the letters that one may have here.
+pub(super) fn plain_name(name: &Node, what: &str, tell: &mut Teller<'_>) -> Node {
+    let Some(given) = name.text() else { return name.clone() };
+    if Name::parse(given).is_ok() {
+        return name.clone();
+    }
+    let fits = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    let lower = given.to_ascii_lowercase();
+    let letters = lower.chars().map(|letter| if fits(letter) { letter } else { '-' });
+    let short: String = letters.take(63).collect();
+    let short = short.trim_matches('-');
+    if short.is_empty() {
+        return name.clone();
+    }
+    let message = format!("{what} is called `{short}` here; labels and EKS know it as `{given}` as before");
+    tell.note(
+        codes::DIFFERENCE,
+        name.span,
+        message,
+        "nothing has to be changed: folders and files have the new name",
+    );
+    text(name.span, short)
+}
+
+fn groups(document: &Node, top: &Record<'_>, cluster: &Cluster<'_>, tell: &mut Teller<'_>) -> Vec<Group> {
+    let mut groups = Vec::new();
+    let mut any = false;
+    for (field, managed) in [("nodeGroups", false), ("managedNodeGroups", true)] {
+        let Some(entry) = top.entry(field) else { continue };
+        let Some(items) = entry.value.items() else {
+            let message = format!("`{field}` must be a list");
+            tell.error(codes::WRONG_TYPE, entry.value.span, message, "write each group behind a dash");
+            any = true;
+            continue;
+        };
+        any |= !items.is_empty();
+        if let Some(first) = items.first().filter(|_| managed) {
+            let message =
+                "managed node groups are brought up like the others: EKS neither makes nor updates them";
+            let hint = "deploy the template that is made for each; what EKS would do with nodes by itself is left to you";
+            tell.note(codes::DIFFERENCE, first.span, message, hint);
+        }
+        for (index, item) in items.iter().enumerate() {
+            groups.extend(group::translated(item, index, managed, cluster, tell));
+        }
+    }
+    if !any {
+        let message = "this ClusterConfig has no node groups: there is no node to bring up";
+        let hint =
+            "add `nodeGroups` or `managedNodeGroups`; a cluster without them is left to eksctl as a whole";
+        tell.error(codes::MISSING, document.span, message, hint);
+    }
+    groups
+}
+
+/// Whose files the nodes have. A document has one flavour; where a group of Amazon Linux 2 or Ubuntu is among the groups,
+/// the files under `/etc/eksctl` are the ones that people's own scripts look for.
+fn flavour(groups: &[Group], span: Span, tell: &mut Teller<'_>) -> Node {
+    let newer = |group: &&Group| group.family == Family::AmazonLinux2023;
+    let count = groups.iter().filter(newer).count();
+    if count == groups.len() {
+        return plain(span, "eks");
+    }
+    for group in groups.iter().filter(newer) {
+        let message = "kubelet's files of this group are under `/etc/eksctl`, like those of the groups of Amazon Linux 2 and Ubuntu";
+        let hint = "to have them under `/etc/kubernetes`, as the image has them, put the groups of Amazon Linux 2023 in a document of their own";
+        tell.note(codes::DIFFERENCE, group.span, message, hint);
+    }
+    plain(span, "eksctl")
+}
+
+fn aws(about: &Record<'_>, vpc: &Record<'_>, top: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Node {
+    let mut aws = Branch::new(span);
+    if let Some(region) = about.entry("region") {
+        aws.put_field("region", region);
+    }
+    if let Some(name) =
+        about.get("name").filter(|name| name.text().is_some_and(|text| Name::parse(text).is_err()))
+    {
+        aws.put("clusterName", name.clone());
+    }
+    let id = vpc.get("id").and_then(|id| ids::real(id, "vpc-", tell));
+    aws.put_some("vpc", id.cloned());
+    let private = network::all_private(top);
+    aws.put_full("subnets", list(span, network::subnets(vpc, private, tell)));
+    let group = vpc.get("securityGroup").and_then(|group| ids::real(group, "sg-", tell));
+    aws.put_some("controlPlaneSecurityGroup", group.cloned());
+    aws.into_node()
+}

@@ -1,0 +1,142 @@
+//! Kubelet, its runtime, and how many pods there may be.
+
+use bringup_yaml::{Content, Entry, Node, Style};
+
+use super::cluster::Cluster;
+use super::family::Family;
+use super::group::Given;
+use crate::codes;
+use crate::tell::Teller;
+use crate::tree::{Branch, list, text};
+
+/// Fields that eksctl lets nobody set.
+const FORBIDDEN: [&str; 7] = [
+    "kind",
+    "apiVersion",
+    "address",
+    "clusterDomain",
+    "authentication",
+    "authorization",
+    "serverTLSBootstrap",
+];
+
+/// Below this minor version of Kubernetes, eksctl's runtime was docker.
+const WITHOUT_DOCKER: u16 = 24;
+
+/// What is laid over the defaults.
+pub(super) struct Settings {
+    pub(super) max_pods: Option<Node>,
+    pub(super) node_name: Option<Node>,
+    /// Fields of KubeletConfiguration.
+    pub(super) config: Node,
+    pub(super) flags: Branch,
+    pub(super) environment: Branch,
+    pub(super) runtime: Branch,
+}
+
+impl Settings {
+    pub(super) fn of(given: &Given<'_>, cluster: &Cluster<'_>, tell: &mut Teller<'_>) -> Self {
+        let fields = &given.fields;
+        let max_pods = fields.get("maxPodsPerNode").filter(|pods| pods.text() != Some("0")).cloned();
+        let mut settings = Self {
+            max_pods,
+            node_name: None,
+            config: Branch::new(given.span).into_node(),
+            flags: Branch::new(given.span),
+            environment: Branch::new(given.span),
+            runtime: Branch::new(given.span),
+        };
+        if let Some(extra) = fields.entry("kubeletExtraConfig") {
+            settings.config = allowed(extra, tell);
+        }
+        if let Some(dns) = fields.get("clusterDNS") {
+            let servers = list(dns.span, vec![dns.clone()]);
+            // On Amazon Linux 2 and Ubuntu the person's own field is laid over eksctl's answer, here under it.
+            let own = settings.config.get("clusterDNS").is_some();
+            if given.family == Family::AmazonLinux2023 || !own {
+                lay_field(&mut settings.config, "clusterDNS", servers);
+            }
+        }
+        runtime(&mut settings.runtime, given, cluster, tell);
+        settings
+    }
+
+    /// Puts all of it into the group.
+    pub(super) fn put(self, tree: &mut Branch) {
+        tree.put_some("maxPods", self.max_pods);
+        tree.put_some("nodeName", self.node_name);
+        let mut kubelet = Branch::new(self.config.span);
+        kubelet.put_full("config", self.config);
+        kubelet.put_full("flags", self.flags.into_node());
+        kubelet.put_full("environment", self.environment.into_node());
+        tree.put_full("kubelet", kubelet.into_node());
+        tree.put_full("runtime", self.runtime.into_node());
+    }
+}
+
+/// The extra configuration without what eksctl refuses, having told of that.
+fn allowed(extra: &Entry, tell: &mut Teller<'_>) -> Node {
+    let mut config = extra.value.clone();
+    let Content::Map(entries) = &mut config.content else {
+        let message = "`kubeletExtraConfig` must be a mapping";
+        tell.error(codes::WRONG_TYPE, extra.value.span, message, "write fields of KubeletConfiguration");
+        return Branch::new(extra.value.span).into_node();
+    };
+    entries.retain(|entry| {
+        let refused = FORBIDDEN.contains(&entry.key.as_str());
+        if refused {
+            let message = format!("eksctl lets nobody set `{}` in `kubeletExtraConfig`", entry.key);
+            let hint = "remove it: joining the cluster depends on it";
+            tell.error(codes::FIELD_REFUSED, entry.key_span, message, hint);
+        }
+        !refused
+    });
+    config
+}
+
+fn runtime(runtime: &mut Branch, given: &Given<'_>, cluster: &Cluster<'_>, tell: &mut Teller<'_>) {
+    let docker_by_default =
+        given.family != Family::AmazonLinux2023 && cluster.minor.is_some_and(|minor| minor < WITHOUT_DOCKER);
+    let Some(word) = given.fields.get("containerRuntime") else {
+        if docker_by_default {
+            runtime.put("name", text(given.span, "docker"));
+        }
+        return;
+    };
+    match word.text() {
+        Some("containerd") => {}
+        Some("dockerd" | "docker") if given.family == Family::AmazonLinux2023 => {
+            let message = "Amazon Linux 2023 has no docker: eksctl refuses it too";
+            tell.error(codes::FIELD_REFUSED, word.span, message, "write `containerd`, or leave it out");
+        }
+        Some("dockerd" | "docker") => runtime.put("name", text(word.span, "docker")),
+        _ => {
+            let message = "this is no container runtime of eksctl's";
+            tell.error(codes::WRONG_TYPE, word.span, message, "write `containerd`, or leave it out");
+        }
+    }
+}
+
+/// Lays a tree over another: mappings key by key, anything else as a whole.
+pub(super) fn lay_over(under: &mut Node, over: &Node) {
+    match (&mut under.content, over.entries()) {
+        (Content::Map(_), Some(entries)) => {
+            for entry in entries {
+                lay_field(under, &entry.key, entry.value.clone());
+            }
+        }
+        _ => *under = over.clone(),
+    }
+}
+
+/// Lays one field over those of a mapping.
+pub(super) fn lay_field(under: &mut Node, key: &str, value: Node) {
+    let Content::Map(entries) = &mut under.content else { return };
+    match entries.iter_mut().find(|entry| entry.key == key) {
+        Some(entry) => lay_over(&mut entry.value, &value),
+        None => {
+            let key_span = value.span;
+            entries.push(Entry { key: key.to_owned(), key_style: Style::Plain, key_span, value });
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! How instances are launched.
+
+use bringup_yaml::Node;
+
+use super::cluster::Cluster;
+use super::group::Given;
+use super::{iam, ids, record, tables, volumes};
+use crate::codes;
+use crate::tell::Teller;
+use crate::tree::{Branch, list, plain, text};
+
+pub(super) fn translated(given: &Given<'_>, cluster: &Cluster<'_>, arm: bool, tell: &mut Teller<'_>) -> Node {
+    let (fields, span) = (&given.fields, given.span);
+    let mut launch = Branch::new(span);
+    image(&mut launch, given, cluster, arm, tell);
+    launch.put_some("keyName", key(given, tell));
+    launch.put_full("volumes", list(span, volumes::translated(given, cluster, tell)));
+    launch.put_full("metadata", metadata(given));
+    launch.put_full("tags", tags(given, cluster));
+    launch.put_full("securityGroups", list(span, security_groups(given, cluster, tell)));
+    launch.put_full("role", iam::translated(given, tell));
+    for (field, key) in
+        [("spot", "spot"), ("ebsOptimized", "ebsOptimized"), ("enableDetailedMonitoring", "monitoring")]
+    {
+        if let Some(entry) = fields.entry(field) {
+            launch.put_field(key, entry);
+        }
+    }
+    launch.into_node()
+}
+
+/// An image of one's own; `auto` and the like are eksctl's words for the newest of the family.
+fn image(launch: &mut Branch, given: &Given<'_>, cluster: &Cluster<'_>, arm: bool, tell: &mut Teller<'_>) {
+    match given.fields.entry("ami").filter(|ami| ami.value.text() != Some("")) {
+        Some(ami) if !matches!(ami.value.text(), Some("auto" | "auto-ssm" | "static")) => {
+            let parameter = ami.value.text().and_then(|image| image.strip_prefix("resolve:ssm:"));
+            match parameter {
+                Some(parameter) => launch.put("imageParameter", text(ami.value.span, parameter)),
+                None => launch.put_some("image", ids::real(&ami.value, "ami-", tell).cloned()),
+            }
+        }
+        other => {
+            if let Some(word) = other.filter(|ami| ami.value.text() == Some("static")) {
+                let message = "`static` were images that older versions of eksctl knew by heart: the newest one is taken";
+                tell.note(codes::DIFFERENCE, word.value.span, message, "remove it");
+            }
+            let parameter = cluster.minor.and_then(|minor| given.family.image_parameter(minor, arm));
+            launch.put_some("imageParameter", parameter.map(|parameter| text(given.span, parameter)));
+        }
+    }
+}
+
+/// The key pair, where one is named.
+fn key(given: &Given<'_>, tell: &mut Teller<'_>) -> Option<Node> {
+    let field = given.fields.entry("ssh")?;
+    // A key that is not allowed in says nothing.
+    if field.value.get("allow").and_then(Node::text) == Some("false") {
+        return None;
+    }
+    let ssh = record(Some(&field.value), "`ssh`", tables::SSH, tell);
+    let named =
+        ["publicKeyName", "publicKey", "publicKeyPath"].iter().any(|field| ssh.entry(field).is_some());
+    if !named && ssh.flag("allow") == Some(true) {
+        let message =
+            "eksctl would let in the key of whoever runs it (`~/.ssh/id_rsa.pub`); here nobody is let in";
+        let hint = "import the key to EC2, and write its name as `publicKeyName`";
+        tell.warning(codes::FIELD_DIFFERS, field.key_span, message, hint);
+    }
+    ssh.get("publicKeyName").cloned()
+}
+
+/// Tokens are required unless IMDSv1 is asked for; one hop where pods are to be kept out.
+fn metadata(given: &Given<'_>) -> Node {
+    let mut metadata = Branch::new(given.span);
+    let without_pods = given.fields.flag("disablePodIMDS") == Some(true);
+    if let Some(first) = given.fields.entry("disableIMDSv1")
+        && !without_pods
+    {
+        metadata.put_field("tokensRequired", first);
+    }
+    if let (true, Some(pods)) = (without_pods, given.fields.entry("disablePodIMDS")) {
+        metadata.put("hopLimit", plain(pods.value.span, 1));
+    }
+    metadata.into_node()
+}
+
+/// Tags of the cluster, of the group over them, and the instances' name.
+fn tags(given: &Given<'_>, cluster: &Cluster<'_>) -> Node {
+    let own = given.fields.get("tags").and_then(Node::entries).unwrap_or_default();
+    let mut tags = Branch::new(given.span);
+    for entry in cluster.tags.iter().chain(own) {
+        tags.put_field(&entry.key, entry);
+    }
+    let (prefix, name) = (given.fields.get("instancePrefix"), given.fields.get("instanceName"));
+    if let Some(span) = name.or(prefix).map(|node| node.span) {
+        let usual = || format!("{}-{}-Node", cluster.name, given.name);
+        let name = name.and_then(Node::text).map_or_else(usual, str::to_owned);
+        let full = match prefix.and_then(Node::text) {
+            Some(prefix) => format!("{prefix}-{name}"),
+            None => name,
+        };
+        tags.put("Name", text(span, full));
+    }
+    tags.into_node()
+}
+
+fn security_groups(given: &Given<'_>, cluster: &Cluster<'_>, tell: &mut Teller<'_>) -> Vec<Node> {
+    let table = tables::SECURITY_GROUPS;
+    let groups = record(given.fields.get("securityGroups"), "`securityGroups`", table, tell);
+    let mut ids = groups.items("attachIDs").to_vec();
+    ids.retain(|id| ids::real(id, "sg-", tell).is_some());
+    let shared = !given.managed && groups.flag("withShared") != Some(false);
+    ids.extend(cluster.shared_security_group.filter(|_| shared).cloned());
+    ids
+}

@@ -1,0 +1,178 @@
+//! Fields of node groups.
+
+use crate::fields::Field;
+use crate::fields::Use::{Aside, Differs, Refused, Taken};
+
+const PLACE: &str = "where AWS places the instances";
+const SUBNETS: &str = "the subnets of the instances (the template's parameter `Subnets`)";
+const GROUP: &str = "the Auto Scaling group's own doings";
+
+/// Of both kinds of node group.
+pub(in crate::eksctl) const BASE: &[Field] = &[
+    ("name", Taken),
+    ("amiFamily", Taken),
+    ("ami", Taken),
+    ("instanceType", Taken),
+    ("instanceSelector", Taken),
+    ("instancePrefix", Taken),
+    ("instanceName", Taken),
+    ("desiredCapacity", Taken),
+    ("minSize", Taken),
+    ("maxSize", Taken),
+    ("updateConfig", Taken),
+    ("volumeSize", Taken),
+    ("volumeType", Taken),
+    ("volumeName", Taken),
+    ("volumeEncrypted", Taken),
+    ("volumeKmsKeyID", Taken),
+    ("volumeIOPS", Taken),
+    ("volumeThroughput", Taken),
+    ("additionalVolumes", Taken),
+    ("ssh", Taken),
+    ("labels", Taken),
+    ("taints", Taken),
+    ("tags", Taken),
+    ("iam", Taken),
+    ("securityGroups", Taken),
+    ("maxPodsPerNode", Taken),
+    ("ebsOptimized", Taken),
+    ("enableDetailedMonitoring", Taken),
+    ("preBootstrapCommands", Taken),
+    ("overrideBootstrapCommand", Taken),
+    ("propagateASGTags", Taken),
+    ("disableIMDSv1", Taken),
+    ("disablePodIMDS", Taken),
+    ("privateNetworking", Aside(SUBNETS)),
+    ("availabilityZones", Aside(SUBNETS)),
+    ("subnets", Aside(SUBNETS)),
+    ("outpostARN", Aside(PLACE)),
+    ("placement", Aside(PLACE)),
+    ("capacityReservation", Aside("whose capacity EC2 takes")),
+    ("instanceMarketOptions", Aside("whose capacity EC2 takes")),
+    ("asgSuspendProcesses", Aside(GROUP)),
+    ("efaEnabled", Differs("give the launch template interfaces of the type `efa` before it is deployed")),
+    (
+        "bottlerocket",
+        Refused("only images of Bottlerocket have settings", "remove it, or leave this group to eksctl"),
+    ),
+];
+
+/// Of groups that eksctl makes by itself.
+pub(in crate::eksctl) const SELF_MANAGED: &[Field] = &[
+    ("instancesDistribution", Taken),
+    ("clusterDNS", Taken),
+    ("kubeletExtraConfig", Taken),
+    ("containerRuntime", Taken),
+    ("localZones", Aside(SUBNETS)),
+    ("asgMetricsCollection", Aside(GROUP)),
+    ("maxInstanceLifetime", Aside(GROUP)),
+    ("disableASGTagPropagation", Aside(GROUP)),
+    ("classicLoadBalancerNames", Aside("load balancers in front of the nodes")),
+    ("targetGroupARNs", Aside("load balancers in front of the nodes")),
+    ("cpuCredits", Differs("set `CreditSpecification` in the launch template before it is deployed")),
+    ("enclaveEnabled", Differs("set `EnclaveOptions` in the launch template before it is deployed")),
+];
+
+/// Of groups that EKS makes.
+pub(in crate::eksctl) const MANAGED: &[Field] = &[
+    ("instanceTypes", Taken),
+    ("spot", Taken),
+    // eksctl refuses these three here, and people ask for them: nothing stands in their way.
+    ("clusterDNS", Taken),
+    ("kubeletExtraConfig", Taken),
+    ("containerRuntime", Taken),
+    (
+        "launchTemplate",
+        Refused(
+            "what shapes the node is in a launch template that is not here",
+            "write what the template holds as fields of the group, or leave this group to eksctl",
+        ),
+    ),
+    ("releaseVersion", Differs("write the id of that release's image as `ami`; else the newest is taken")),
+    ("nodeRepairConfig", Aside("what EKS does with nodes that are not well")),
+];
+
+pub(in crate::eksctl) const UPDATE: &[Field] = &[
+    ("maxUnavailable", Taken),
+    (
+        "maxUnavailablePercentage",
+        Aside("how many nodes an update takes at once: a number is needed here, and it is one by one"),
+    ),
+    ("updateStrategy", Aside("how EKS updates nodes")),
+];
+
+pub(in crate::eksctl) const VOLUME: &[Field] = &[
+    ("volumeSize", Taken),
+    ("volumeType", Taken),
+    ("volumeName", Taken),
+    ("volumeEncrypted", Taken),
+    ("volumeKmsKeyID", Taken),
+    ("volumeIOPS", Taken),
+    ("volumeThroughput", Taken),
+    ("snapshotID", Differs("set `SnapshotId` in the launch template before it is deployed")),
+];
+
+pub(in crate::eksctl) const SSH: &[Field] = &[
+    ("allow", Taken),
+    ("publicKeyName", Taken),
+    ("publicKey", Differs("import the key to EC2, and write its name as `publicKeyName`")),
+    ("publicKeyPath", Differs("import the key to EC2, and write its name as `publicKeyName`")),
+    ("sourceSecurityGroupIds", Aside("who may reach the nodes")),
+    ("enableSsm", Aside("an agent that EKS' images have in any case")),
+];
+
+pub(in crate::eksctl) const SECURITY_GROUPS: &[Field] = &[
+    ("attachIDs", Taken),
+    ("withShared", Taken),
+    ("withLocal", Aside("a security group of the group's own, which the template makes in any case")),
+];
+
+pub(in crate::eksctl) const IAM: &[Field] = &[
+    ("instanceProfileARN", Taken),
+    ("instanceRoleARN", Taken),
+    ("attachPolicyARNs", Taken),
+    ("withAddonPolicies", Taken),
+    ("attachPolicy", Differs("make a policy of it, and write its ARN under `attachPolicyARNs`")),
+    ("instanceRoleName", Aside("the name of the nodes' role")),
+    ("instanceRolePermissionsBoundary", Differs("set `PermissionsBoundary` of the template's role")),
+];
+
+const POLICY: &str = "make a policy of what the pods may do, and write its ARN under `attachPolicyARNs`; better, give pods a role of their own";
+
+pub(in crate::eksctl) const ADDON_POLICIES: &[Field] = &[
+    ("imageBuilder", Taken),
+    ("cloudWatch", Taken),
+    ("autoScaler", Differs(POLICY)),
+    ("externalDNS", Differs(POLICY)),
+    ("certManager", Differs(POLICY)),
+    ("appMesh", Differs(POLICY)),
+    ("appMeshPreview", Differs(POLICY)),
+    ("ebs", Differs(POLICY)),
+    ("fsx", Differs(POLICY)),
+    ("efs", Differs(POLICY)),
+    ("awsLoadBalancerController", Differs(POLICY)),
+    ("albIngress", Differs(POLICY)),
+    ("xRay", Differs(POLICY)),
+];
+
+pub(in crate::eksctl) const DISTRIBUTION: &[Field] = &[
+    ("instanceTypes", Taken),
+    ("onDemandPercentageAboveBaseCapacity", Taken),
+    ("onDemandBaseCapacity", Aside("how many instances are never spot capacity")),
+    ("maxPrice", Aside("what spot capacity may cost")),
+    ("spotInstancePools", Aside("how spot capacity is chosen")),
+    ("spotAllocationStrategy", Aside("how spot capacity is chosen")),
+    ("capacityRebalance", Aside("how spot capacity is replaced")),
+];
+
+pub(in crate::eksctl) const INSTANCE_SELECTOR: &[Field] = &[
+    ("vCPUs", Taken),
+    ("memory", Taken),
+    ("gpus", Taken),
+    ("neuron_devices", Taken),
+    ("cpuArchitecture", Taken),
+    ("allow", Taken),
+    ("deny", Taken),
+];
+
+pub(in crate::eksctl) const TAINT: &[Field] = &[("key", Taken), ("value", Taken), ("effect", Taken)];
