@@ -299,6 +299,7 @@ fn values(plan: &Plan) -> BTreeMap<String, String> {
             "by instance type (prefix delegation: {prefix_delegation}, custom networking: {custom_networking}, cap: {})",
             cap.map_or_else(|| "none".to_owned(), |cap| cap.to_string())
         ),
+        PodLimit::Expression { cel } => format!("by `{cel}`"),
     };
     let mut values = BTreeMap::from([
         ("kubernetes".to_owned(), plan.kubernetes.clone()),

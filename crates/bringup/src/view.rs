@@ -260,6 +260,7 @@ pub(crate) fn summary_of(action: &Action) -> String {
         }
         Action::TrustAuthorities { bundle } => format!("trust the document's authorities in {bundle}"),
         Action::StartUnit { unit, .. } => format!("start {unit}"),
+        Action::KeepAddresses { host, path } => format!("keep the addresses of {host} in {path}"),
         Action::PlaceUnits => "place units, reload, enable".to_owned(),
         Action::OpenGate { .. } => "open the gate: kubelet may start".to_owned(),
         Action::StartKubelet { .. } => "start kubelet and see it healthy".to_owned(),

@@ -293,6 +293,7 @@ pub(crate) fn why_agent(action: &Action) -> Option<&'static str> {
         Action::Run { .. } => Some("it runs a command in order"),
         Action::Signal { .. } => Some("it tells somebody how it ended"),
         Action::TrustAuthorities { .. } => Some("it adds to the system's bundle of authorities"),
+        Action::KeepAddresses { .. } => Some("it looks a name up"),
         Action::AwaitRegistration { check_skew, .. } => {
             check_skew.then_some("it asks the API server for its version")
         }

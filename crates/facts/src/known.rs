@@ -90,7 +90,7 @@ impl<'a> Known<'a> {
     pub fn max_pods(&self) -> Result<u32, FactFault> {
         match self.plan.max_pods {
             PodLimit::Fixed(pods) => Ok(pods),
-            PodLimit::Interfaces { .. } => {
+            PodLimit::Interfaces { .. } | PodLimit::Expression { .. } => {
                 let instance_type = self.value(&Fact::InstanceType)?;
                 Ok(max_pods::max_pods(&self.plan.max_pods, &instance_type, self.cores()?))
             }

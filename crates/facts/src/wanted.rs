@@ -50,7 +50,7 @@ pub fn wanted(plan: &Plan) -> Wanted {
                 _ => wanted.hostname = true,
             },
             Fact::MaxPods | Fact::ReservedMemory => {
-                if let PodLimit::Interfaces { .. } = plan.max_pods {
+                if !matches!(plan.max_pods, PodLimit::Fixed(_)) {
                     wanted.identity = true;
                     wanted.cores = true;
                 }

@@ -61,6 +61,9 @@ pub(crate) struct Up {
     /// Follows this plan instead of `/etc/bringup/plan.json`
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
+    /// Follows the plan of these NodeConfigs, laid over each other: files, directories, `imds://user-data`
+    #[arg(long, value_name = "SOURCE", num_args = 1.., conflicts_with = "plan")]
+    pub(crate) config: Vec<String>,
     /// Tries again what was given up in this boot
     #[arg(long)]
     pub(crate) again: bool,

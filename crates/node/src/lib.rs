@@ -28,6 +28,7 @@ mod lock;
 mod machine;
 mod metadata;
 mod network;
+mod node_config;
 mod originals;
 mod output;
 mod packages;

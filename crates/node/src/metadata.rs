@@ -111,6 +111,11 @@ impl Metadata {
         Ok(facts)
     }
 
+    /// What whoever launched the instance gave it.
+    pub(crate) fn user_data(&self, deadline: Instant) -> Result<Option<Vec<u8>>, Failure> {
+        self.ask(&metadata::user_data(), &mut Patience::new(POLICY, deadline))
+    }
+
     /// The identity document as it came, and its signature.
     pub(crate) fn identity(&self, deadline: Instant) -> Result<(String, String), Failure> {
         let mut patience = Patience::new(POLICY, deadline);

@@ -87,6 +87,13 @@ pub(crate) fn preview(machine: &Machine, plan: &Plan, action: &Action, order: &O
             let missing = plan.certificate_authorities.iter().any(|wanted| !content.contains(wanted.trim()));
             if missing { Preview::doing(format!("adds to `{bundle}`")) } else { Preview::nothing() }
         }
+        Action::KeepAddresses { host, path } => {
+            if eyes.read(path).lines().any(|line| line.split_whitespace().skip(1).any(|name| name == host)) {
+                Preview::nothing()
+            } else {
+                Preview::doing(format!("looks `{host}` up and keeps its addresses in `{path}`"))
+            }
+        }
         Action::LoadModules { modules } => eyes.text(kernel::MODULES, &kernel::modules_file(modules), true),
         Action::SetSysctls { settings } => eyes.text(kernel::SYSCTLS, &kernel::sysctls_file(settings), true),
         Action::SetKernelArguments { arguments } => {

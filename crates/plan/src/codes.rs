@@ -426,4 +426,16 @@ bringup_diag::codes! {
     /// A fact that only EC2's metadata service has, on another platform. The agent would not know it, and the step
     /// that uses it would fail. Write `platform: aws`, give the agent a facts file, or write the value itself.
     FACT_PLATFORM = "fact/platform";
+    /// nodeadm does something that we would do otherwise. Where a NodeConfig is run, nodeadm's answer stands; the message
+    /// says what ours would have been.
+    NODEADM_DIFFERS = "nodeadm/differs";
+    /// What a NodeConfig says of containerd is no TOML, or of a schema that the machine's containerd does not read.
+    /// nodeadm stops there, and so the node is not brought up.
+    NODEADM_CONTAINERD = "nodeadm/containerd-config";
+    /// A `maxPodsExpression` that gives no number of pods. What CEL refuses, nodeadm passes over: the node takes as many
+    /// pods as its instance type has addresses. What is not understood here is an error: nodeadm might take it.
+    NODEADM_EXPRESSION = "nodeadm/max-pods-expression";
+    /// The version of kubelet or containerd is not known, and much depends on it. Put it into
+    /// `/etc/eks/kubelet-version.txt` and `/etc/eks/containerd-version.txt`, as EKS' images do.
+    NODEADM_VERSION = "nodeadm/version-unknown";
 }

@@ -213,7 +213,7 @@ fn gate(context: &Context<'_>, decisions: &Decisions, arguments: &Text) -> Step 
 }
 
 /// All facts that a plan names, and those that others are worked out from.
-fn facts(plan: &Plan) -> BTreeSet<Fact> {
+pub(crate) fn facts(plan: &Plan) -> BTreeSet<Fact> {
     let mut facts = BTreeSet::new();
     let mut texts: Vec<&Text> = Vec::new();
     for step in &plan.steps {
@@ -229,7 +229,7 @@ fn facts(plan: &Plan) -> BTreeSet<Fact> {
         facts.insert(fact.clone());
     }
     let uses = |facts: &BTreeSet<Fact>, wanted: &[Fact]| wanted.iter().any(|fact| facts.contains(fact));
-    let limited = matches!(plan.max_pods, PodLimit::Interfaces { .. });
+    let limited = !matches!(plan.max_pods, PodLimit::Fixed(_));
     if limited && uses(&facts, &[Fact::MaxPods, Fact::ReservedMemory]) {
         facts.extend([Fact::InstanceType, Fact::Cores]);
     }

@@ -105,7 +105,7 @@ fn eksctl(context: &Context<'_>, decisions: &Decisions) -> Vec<Step> {
     ];
     let pods = match decisions.max_pods {
         PodLimit::Fixed(pods) => Text::literal(pods.to_string()),
-        PodLimit::Interfaces { .. } => Text::fact(Fact::MaxPods),
+        PodLimit::Interfaces { .. } | PodLimit::Expression { .. } => Text::fact(Fact::MaxPods),
     };
     if context.group.max_pods.is_some() {
         variables.push(("MAX_PODS", pods.clone()));

@@ -29,6 +29,7 @@ mod machines;
 pub mod max_pods;
 mod model;
 mod network;
+pub mod nodeadm;
 mod operator;
 mod order;
 mod origins;

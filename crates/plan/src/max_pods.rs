@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::PodLimit;
+use crate::nodeadm::expression::{Variables, evaluate};
 
 /// Pods of a node when nothing better is known: Kubernetes' own default.
 pub const DEFAULT: u32 = 110;
@@ -80,6 +81,7 @@ pub fn takes_prefixes(instance_type: &str) -> bool {
 pub fn max_pods(limit: &PodLimit, instance_type: &str, cores: u32) -> u32 {
     match *limit {
         PodLimit::Fixed(pods) => pods,
+        PodLimit::Expression { ref cel } => by_expression(cel, instance_type),
         PodLimit::Interfaces { prefix_delegation, custom_networking, cap } => {
             let Some(found) = interfaces(instance_type) else {
                 return cap.map_or(DEFAULT, |cap| cap.min(DEFAULT));
@@ -93,6 +95,14 @@ pub fn max_pods(limit: &PodLimit, instance_type: &str, cores: u32) -> u32 {
             }
         }
     }
+}
+
+/// An expression that gives no number is passed over, and so is every one for a type that is not known.
+fn by_expression(cel: &str, instance_type: &str) -> u32 {
+    let Some(found) = interfaces(instance_type) else { return DEFAULT };
+    let max_pods = uncapped(found, false, false);
+    let variables = Variables { interfaces: found.interfaces, addresses: found.addresses, max_pods };
+    evaluate(cel, variables).unwrap_or(max_pods)
 }
 
 /// The one number that the limit gives for every processor count, if there is one.

@@ -132,6 +132,11 @@ pub enum PodLimit {
         /// At most so many.
         cap: Option<u32>,
     },
+    /// Worked out on the node by nodeadm's way: from its instance type, and by an expression.
+    Expression {
+        /// In CEL.
+        cel: String,
+    },
 }
 
 /// A systemd unit.
@@ -330,6 +335,13 @@ pub enum Action {
         unit: String,
         /// What it reads.
         reads: Vec<String>,
+    },
+    /// Looks the addresses of a host up and keeps them in a hosts file, so that its name holds without a name server.
+    KeepAddresses {
+        /// The host.
+        host: String,
+        /// The file.
+        path: String,
     },
     /// Puts the operator's units in place, reloads and enables.
     PlaceUnits,

@@ -98,6 +98,18 @@ pub(crate) fn merge(base: &mut Value, over: &Value) {
     }
 }
 
+/// The same, but null is a value like any other, as for those who merge by Go's `mergo`.
+pub(crate) fn lay_over(base: &mut Value, over: &Value) {
+    match (base, over) {
+        (Value::Object(base), Value::Object(over)) => {
+            for (key, value) in over {
+                lay_over(base.entry(key.clone()).or_insert(Value::Null), value);
+            }
+        }
+        (base, over) => *base = over.clone(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

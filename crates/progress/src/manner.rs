@@ -44,9 +44,10 @@ impl Manner {
         }
         match &step.action {
             // What is far away is often back soon: no count of attempts says when it is hopeless, only time does.
-            Action::LearnFacts | Action::Fetch { .. } | Action::Signal { .. } => {
-                Self::patient(10 * MINUTE, 10 * MINUTE)
-            }
+            Action::LearnFacts
+            | Action::Fetch { .. }
+            | Action::Signal { .. }
+            | Action::KeepAddresses { .. } => Self::patient(10 * MINUTE, 10 * MINUTE),
             Action::Install { .. } | Action::UpdateOs { .. } => Self::patient(30 * MINUTE, 30 * MINUTE),
             Action::AwaitRegistration { .. } => Self::patient(10 * MINUTE, 10 * MINUTE),
             // The boot loader looks through all disks for systems; a swap file is written whole.

@@ -139,6 +139,11 @@ pub fn identity_signature() -> Question<String> {
     )
 }
 
+/// What whoever launched the instance gave it, as it is. Absent if that is nothing.
+pub fn user_data() -> Question<Vec<u8>> {
+    Question::new("user-data", "user-data", |body| Ok(body.to_vec())).or_absent()
+}
+
 /// `on-demand`, `spot` and the like. Not known everywhere.
 pub fn lifecycle() -> Question<String> {
     Question::new("the life-cycle", "meta-data/instance-life-cycle", facts::lifecycle).or_absent()

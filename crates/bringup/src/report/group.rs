@@ -74,6 +74,7 @@ fn facts(html: &mut String, group: &GroupView) {
     let pods = match &plan.max_pods {
         bringup_plan::PodLimit::Fixed(number) => number.to_string(),
         bringup_plan::PodLimit::Interfaces { .. } => "by instance type".to_owned(),
+        bringup_plan::PodLimit::Expression { cel } => format!("by `{cel}`"),
     };
     let rows = [
         ("platform", plan.platform.to_string()),

@@ -4,6 +4,7 @@ mod content;
 mod fetch;
 pub(crate) mod files;
 mod gate;
+mod hosts;
 pub(crate) mod identify;
 mod install;
 pub(crate) mod kernel;
@@ -140,6 +141,7 @@ pub(crate) fn perform(doing: &Doing<'_>) -> Result<Success, Stopped> {
             install::install(doing, software, version.as_deref(), source)
         }
         Action::TrustAuthorities { bundle } => trust::trust(doing, bundle),
+        Action::KeepAddresses { host, path } => hosts::keep(doing, host, path),
         Action::LoadModules { modules } => kernel::modules(doing, modules),
         Action::SetSysctls { settings } => kernel::sysctls(doing, settings),
         Action::SetKernelArguments { arguments } => kernel::arguments(doing, arguments),

@@ -122,6 +122,7 @@ fn left(state: &State, plan: Option<&Plan>) -> Vec<String> {
             Action::SetKernelArguments { .. } => Some("the kernel's arguments".to_owned()),
             Action::SetSysctls { .. } => Some("kernel settings, until the next boot".to_owned()),
             Action::TrustAuthorities { bundle } => Some(format!("authorities in `{bundle}`")),
+            Action::KeepAddresses { host, path } => Some(format!("addresses of `{host}` in `{path}`")),
             _ => None,
         })
         .chain(["the plan and the units that its carrier placed".to_owned()])

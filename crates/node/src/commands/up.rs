@@ -13,7 +13,7 @@ use crate::lock::Lock;
 use crate::machine::Machine;
 use crate::plan_file::PlanFault;
 use crate::teller::Teller;
-use crate::{gate, places, plan_file, up};
+use crate::{gate, node_config, places, plan_file, up};
 
 /// Follows the plan.
 pub(crate) fn execute(options: &Up) -> Ended {
@@ -30,12 +30,23 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
     let wrong = |why: String| (Ended::Wrong, why);
     let machine = Machine::open(&options.place.root)
         .map_err(|fault| wrong(format!("cannot open `{}`: {fault}", options.place.root.display())))?;
-    let plan = plan(&machine, options.plan.as_deref())
-        .map_err(|fault| (if may_pass(&fault) { Ended::NotYet } else { Ended::Wrong }, fault.to_string()))?;
+    let from_configs = !options.config.is_empty();
+    let plan = if from_configs {
+        let facts = options.facts.as_deref().map(facts).transpose().map_err(wrong)?;
+        let identity = identity(&machine, facts.as_ref());
+        node_config::plan(&machine, &options.config, facts.as_ref(), &identity)?
+    } else {
+        plan(&machine, options.plan.as_deref()).map_err(|fault| {
+            (if may_pass(&fault) { Ended::NotYet } else { Ended::Wrong }, fault.to_string())
+        })?
+    };
     let given = given(options.facts.as_deref(), &plan).map_err(wrong)?;
     // Giving up is the plan's end; whatever else stops a run may be gone at the next start.
     let not_yet = |fault: String| (Ended::NotYet, fault);
     let lock = Lock::take(&machine).map_err(|fault| not_yet(fault.to_string()))?;
+    if from_configs {
+        node_config::keep(&machine, &plan).map_err(|fault| not_yet(fault.to_string()))?;
+    }
     let asked = up::Asked {
         range: Range { from: options.from, until: options.until },
         again: options.again,
@@ -84,13 +95,19 @@ pub(crate) fn identity(machine: &Machine, given: Option<&Facts>) -> String {
     }
 }
 
+/// The facts of a file.
+fn facts(path: &Path) -> Result<Facts, String> {
+    let name = path.display();
+    let bytes = std::fs::read(path).map_err(|fault| format!("cannot read `{name}`: {fault}"))?;
+    Facts::from_json(&bytes).map_err(|fault| format!("`{name}`, {fault}"))
+}
+
 /// The facts of a file, if one is given. They have to be of the plan's platform: what one calls a host's name is not what
 /// the other does.
 pub(crate) fn given(path: Option<&Path>, plan: &Plan) -> Result<Option<Facts>, String> {
     let Some(path) = path else { return Ok(None) };
     let name = path.display();
-    let bytes = std::fs::read(path).map_err(|fault| format!("cannot read `{name}`: {fault}"))?;
-    let facts = Facts::from_json(&bytes).map_err(|fault| format!("`{name}`, {fault}"))?;
+    let facts = facts(path)?;
     let wanted = plan.platform.word();
     match &facts.platform {
         Some(platform) if platform != wanted => Err(format!(

@@ -9,5 +9,6 @@ mod examples;
 mod journals;
 mod killed;
 mod node;
+mod nodeconfigs;
 mod plans;
 mod software;

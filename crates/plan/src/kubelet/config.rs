@@ -62,7 +62,7 @@ pub(crate) fn patch(context: &mut Context<'_>, decisions: &Decisions) -> Option<
 fn max_pods(limit: &PodLimit) -> Value {
     match limit {
         PodLimit::Fixed(pods) => json!(pods),
-        PodLimit::Interfaces { .. } => template::number(&Fact::MaxPods),
+        PodLimit::Interfaces { .. } | PodLimit::Expression { .. } => template::number(&Fact::MaxPods),
     }
 }
 

@@ -344,6 +344,7 @@ fn is_harmless(action: &Action) -> bool {
             | Action::LoadModules { .. }
             | Action::SetSysctls { .. }
             | Action::TrustAuthorities { .. }
+            | Action::KeepAddresses { .. }
             | Action::Install { source: InstallSource::Image, .. }
     )
 }

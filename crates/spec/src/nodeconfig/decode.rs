@@ -7,7 +7,7 @@ use bringup_diag::{Finding, Findings, Place, Span, closest};
 use bringup_yaml::{Limits, Node, Resolved, Value};
 use serde_json::Map;
 
-use super::{Fragment, NodeConfig, head};
+use super::{Fragment, NodeConfig, beginning};
 use crate::{codes, syntax};
 
 const API_VERSION: &str = "node.eks.aws/v1alpha1";
@@ -29,7 +29,7 @@ pub fn read(file: &str, text: &str) -> (Vec<NodeConfig>, Findings) {
     let mut trees = trees.into_iter();
     let Some(tree) = trees.next() else {
         let finding = Finding::error(codes::NODECONFIG_KIND, "there is no NodeConfig in this text");
-        findings.push(finding.at(head(file)).hint(format!("begin with `apiVersion: {API_VERSION}`")));
+        findings.push(finding.at(beginning(file)).hint(format!("begin with `apiVersion: {API_VERSION}`")));
         return (Vec::new(), findings);
     };
     if let Some(next) = trees.next() {

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use bringup_diag::{Place, Span};
 use serde_json::{Map, Value};
 
+pub use bringup_diag::Finding;
 pub use check::check;
 pub use decode::read;
 pub use merge::merge;
@@ -130,6 +131,6 @@ impl NodeConfig {
 }
 
 /// The beginning of a text.
-fn head(file: &str) -> Place {
+pub fn beginning(file: &str) -> Place {
     Place::new(file, Span::point(1, 1))
 }

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_diag::{Finding, Findings};
 
-use super::head;
+use super::beginning;
 use super::mime::{self, MimeFault, Part};
 use crate::codes;
 
@@ -92,7 +92,7 @@ impl Unpacked {
     }
 
     fn refuse(&mut self, name: &str, message: &str, hint: impl Into<String>) {
-        self.findings.push(Finding::error(codes::NODECONFIG_SOURCE, message).at(head(name)).hint(hint));
+        self.findings.push(Finding::error(codes::NODECONFIG_SOURCE, message).at(beginning(name)).hint(hint));
     }
 }
 

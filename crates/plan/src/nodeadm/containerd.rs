@@ -1,0 +1,315 @@
+//! containerd's configuration, the specification that containers begin with, and the snapshotter that pulls in parallel.
+
+use bringup_diag::{Finding, Place};
+use bringup_spec::nodeconfig::NodeConfig;
+use bringup_spec::{Phase, Text};
+use serde_json::{Value as Json, json};
+use toml::Table;
+
+use super::toml_text::lay_over;
+use super::{Surroundings, Work, json as json_text, migrate, toml_text};
+use crate::steps::{plain, write_file};
+use crate::{Action, Content, Step, codes, template};
+
+pub(super) const CONFIG: &str = "/etc/containerd/config.toml";
+const BASE_SPEC: &str = "/etc/containerd/base-runtime-spec.json";
+const SNAPSHOTTER_CONFIG: &str = "/etc/soci-snapshotter-grpc/config.toml";
+const SNAPSHOTTER_DROP_IN: &str = "/etc/systemd/system/containerd.service.d/10-soci-snapshotter.conf";
+const SNAPSHOTTER_SOCKET: &str = "/run/soci-snapshotter-grpc/soci-snapshotter-grpc.sock";
+const PAUSE_IMAGE: &str = "localhost/kubernetes/pause:latest";
+const PAUSE_ARCHIVE: &str = "/etc/eks/pause.tar";
+const NVIDIA_RUNTIME: &str = "/usr/bin/nvidia-container-runtime";
+const RUNC: &str = "/usr/sbin/runc";
+
+/// What a machine needs for pulls in parallel: cores, and memory as the kernel sees it.
+const PARALLEL_CORES: u32 = 4;
+const PARALLEL_MEMORY_MIB: u64 = 7 * 1024;
+
+/// Whether images are pulled in parallel: asked for, on a machine that is large enough.
+pub(super) fn pulls_in_parallel(config: &NodeConfig, around: &Surroundings) -> bool {
+    config.has_feature("FastImagePull")
+        && around.cores.is_some_and(|cores| cores >= PARALLEL_CORES)
+        && around.memory_mib.is_some_and(|memory| memory >= PARALLEL_MEMORY_MIB)
+}
+
+/// Where kubelet asks for images when they are pulled in parallel.
+pub(super) fn image_endpoint() -> String {
+    format!("unix://{SNAPSHOTTER_SOCKET}")
+}
+
+/// The files, and containerd started anew if one of them or of `environment` has changed.
+pub(super) fn steps(work: &mut Work<'_>, environment: &[String]) -> Vec<Step> {
+    let parallel = pulls_in_parallel(work.config, work.around);
+    let mut files = vec![("base-runtime-spec", BASE_SPEC, json_text::written(&base_spec(work.config)))];
+    if parallel {
+        files.push(("soci-config", SNAPSHOTTER_CONFIG, toml_text::text(&snapshotter())));
+        let unit = "[Unit]\nRequires=soci-snapshotter.service\nAfter=soci-snapshotter.service\n".to_owned();
+        files.push(("soci-drop-in", SNAPSHOTTER_DROP_IN, unit));
+    }
+    if let Some(table) = whole(work, parallel) {
+        files.push(("containerd-config", CONFIG, toml_text::text(&table)));
+    }
+    let mut reads: Vec<String> = files.iter().map(|(_, path, _)| (*path).to_owned()).collect();
+    reads.extend_from_slice(environment);
+    let mut steps: Vec<Step> = files
+        .into_iter()
+        .map(|(name, path, text)| {
+            write_file(name, Phase::Runtime, path, "0644", Content::Text(Text::literal(text)))
+        })
+        .collect();
+    let mut start = plain(
+        "start-runtime",
+        Phase::Runtime,
+        Action::StartUnit { unit: "containerd.service".to_owned(), reads },
+    );
+    start.every_boot = true;
+    steps.push(start);
+    if parallel && work.around.pause_archive {
+        steps.push(import_pause_image());
+    }
+    steps
+}
+
+/// The image of the pod sandbox came with the machine's image, unpacked for another snapshotter.
+fn import_pause_image() -> Step {
+    let words = [
+        "/usr/bin/ctr",
+        "--namespace",
+        "k8s.io",
+        "images",
+        "import",
+        "--snapshotter",
+        "soci",
+        "--discard-unpacked-layers=false",
+        "--local",
+        PAUSE_ARCHIVE,
+    ];
+    super::run("import-pause-image", Phase::Runtime, &words)
+}
+
+/// The whole configuration; none if what was given cannot be used.
+fn whole(work: &mut Work<'_>, parallel: bool) -> Option<Table> {
+    let given = given(work)?;
+    let modern = work.around.containerd_version.starts_with("2.");
+    let place = work.config.containerd.config.last().map(|fragment| fragment.place.clone());
+    // nodeadm tells schema 3 by these two names and by nothing else.
+    let names_3 = given.as_ref().is_some_and(|(text, _)| {
+        text.contains("io.containerd.cri.v1.images") || text.contains("io.containerd.cri.v1.runtime")
+    });
+    if names_3 && !modern {
+        let message = "containerd 1.x cannot read schema 3, of which this is";
+        let mut finding = Finding::error(codes::NODEADM_CONTAINERD, message)
+            .hint("write it with `version = 2` and the plugin `io.containerd.grpc.v1.cri`");
+        finding.place = place;
+        work.findings.push(finding);
+        return None;
+    }
+    let schema_3 = modern && (given.is_none() || names_3);
+    let mut table =
+        if schema_3 { schema_three(work.around, parallel) } else { schema_two(work.around, parallel) };
+    if let Some((_, given)) = given {
+        lay_over(&mut table, given);
+    }
+    if modern && !schema_3 {
+        let message =
+            "this is of schema 2, which containerd 2.x does not write; all of it is converted to schema 3";
+        let mut finding = Finding::note(codes::NODEADM_DIFFERS, message).hint(
+            "write it with `version = 3`: only what differs from containerd's defaults is written then",
+        );
+        finding.place = place;
+        work.findings.push(finding);
+        table = migrate::migrated(table, work.around);
+    }
+    Some(table)
+}
+
+/// What the NodeConfigs say, as one: its text and what it holds. The outer option is none if it is no TOML.
+#[expect(clippy::option_option, reason = "nothing said and nothing usable are two things")]
+fn given(work: &mut Work<'_>) -> Option<Option<(String, Table)>> {
+    let mut whole: Option<(String, Table)> = None;
+    for fragment in &work.config.containerd.config {
+        let table = match fragment.text.parse::<Table>() {
+            Ok(table) => table,
+            Err(fault) => {
+                work.findings.push(no_toml(&fragment.place, &fragment.text, &fault));
+                return None;
+            }
+        };
+        whole = Some(match whole {
+            None => (fragment.text.clone(), table),
+            Some((_, mut base)) => {
+                lay_over(&mut base, table);
+                (toml_text::text(&base), base)
+            }
+        });
+    }
+    Some(whole)
+}
+
+fn no_toml(place: &Place, text: &str, fault: &toml::de::Error) -> Finding {
+    let before = fault.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line = before.matches('\n').count().saturating_add(1);
+    let message = format!("this is no TOML: {} (line {line} of the text)", fault.message());
+    Finding::error(codes::NODEADM_CONTAINERD, message)
+        .at(place.clone())
+        .hint("write what belongs into `/etc/containerd/config.toml`")
+}
+
+/// A table of TOML, written as JSON.
+fn table(value: Json) -> Table {
+    Table::try_from(value).unwrap_or_default()
+}
+
+fn runtimes(around: &Surroundings) -> (&'static str, Json) {
+    let (name, program) = if around.nvidia_runtime { ("nvidia", NVIDIA_RUNTIME) } else { ("runc", RUNC) };
+    let runtime = json!({
+        "runtime_type": "io.containerd.runc.v2",
+        "base_runtime_spec": BASE_SPEC,
+        "options": {"BinaryName": program, "SystemdCgroup": true},
+    });
+    (name, json!({name: runtime}))
+}
+
+fn head(schema: i64, parallel: bool) -> Json {
+    let mut head = json!({
+        "version": schema,
+        "root": "/var/lib/containerd",
+        "state": "/run/containerd",
+        "grpc": {"address": "/run/containerd/containerd.sock"},
+    });
+    if parallel {
+        head["proxy_plugins"] = json!({"soci": {
+            "type": "snapshot",
+            "address": SNAPSHOTTER_SOCKET,
+            "exports": {"root": "/var/lib/soci-snapshotter-grpc"},
+        }});
+    }
+    head
+}
+
+fn cni() -> Json {
+    json!({"bin_dir": "/opt/cni/bin", "conf_dir": "/etc/cni/net.d"})
+}
+
+fn registry() -> Json {
+    json!({"config_path": "/etc/containerd/certs.d:/etc/docker/certs.d"})
+}
+
+fn snapshotter_choice(plugin: &mut Json, parallel: bool) {
+    if parallel {
+        plugin["snapshotter"] = json!("soci");
+        plugin["disable_snapshot_annotations"] = json!(false);
+    }
+}
+
+fn schema_two(around: &Surroundings, parallel: bool) -> Table {
+    let (name, runtimes) = runtimes(around);
+    let mut containerd =
+        json!({"default_runtime_name": name, "discard_unpacked_layers": true, "runtimes": runtimes});
+    snapshotter_choice(&mut containerd, parallel);
+    let mut whole = head(2, parallel);
+    whole["plugins"] = json!({"io.containerd.grpc.v1.cri": {
+        "sandbox_image": PAUSE_IMAGE,
+        "enable_cdi": around.is_at_least(32),
+        "containerd": containerd,
+        "registry": registry(),
+        "cni": cni(),
+    }});
+    table(whole)
+}
+
+fn schema_three(around: &Surroundings, parallel: bool) -> Table {
+    let (name, runtimes) = runtimes(around);
+    let mut images = json!({
+        "discard_unpacked_layers": true,
+        "pinned_images": {"sandbox": PAUSE_IMAGE},
+        "registry": registry(),
+    });
+    snapshotter_choice(&mut images, parallel);
+    let mut whole = head(3, parallel);
+    whole["plugins"] = json!({
+        "io.containerd.cri.v1.images": images,
+        "io.containerd.cri.v1.runtime": {
+            "enable_cdi": around.is_at_least(32),
+            "containerd": {"default_runtime_name": name, "runtimes": runtimes},
+            "cni": cni(),
+        },
+    });
+    table(whole)
+}
+
+fn snapshotter() -> Table {
+    table(json!({
+        "debug": false,
+        "content_store": {"type": "containerd"},
+        "cri_keychain": {
+            "enable_keychain": true,
+            "image_service_path": "/run/containerd/containerd.sock",
+        },
+        "pull_modes": {"parallel_pull_unpack": {
+            "enable": true,
+            "concurrent_download_chunk_size": "16mb",
+            "discard_unpacked_layers": true,
+            "max_concurrent_downloads": -1,
+            "max_concurrent_downloads_per_image": 20,
+            "max_concurrent_unpacks": -1,
+            "max_concurrent_unpacks_per_image": 12,
+            "decompress_streams": {"gzip": {"path": "/usr/bin/unpigz", "args": ["-d", "-c"]}},
+        }},
+    }))
+}
+
+/// nodeadm's own specification with the given fields laid over it; here null is kept.
+fn base_spec(config: &NodeConfig) -> Json {
+    let capabilities = [
+        "AUDIT_WRITE",
+        "CHOWN",
+        "DAC_OVERRIDE",
+        "FOWNER",
+        "FSETID",
+        "KILL",
+        "MKNOD",
+        "NET_BIND_SERVICE",
+        "NET_RAW",
+        "SETFCAP",
+        "SETGID",
+        "SETPCAP",
+        "SETUID",
+        "SYS_CHROOT",
+    ]
+    .map(|name| format!("CAP_{name}"));
+    let mount = |kind: &str, destination: &str, source: &str, options: &[&str]| json!({"destination": destination, "options": options, "source": source, "type": kind});
+    let namespaces = ["ipc", "mount", "network", "pid", "uts"].map(|kind| json!({"type": kind}));
+    let mut spec = json!({
+        "ociVersion": "1.1.0",
+        "root": {"path": "rootfs"},
+        "process": {
+            "capabilities": {
+                "bounding": capabilities, "effective": capabilities, "permitted": capabilities,
+            },
+            "cwd": "/",
+            "noNewPrivileges": true,
+            "rlimits": [{"type": "RLIMIT_NOFILE", "soft": 65_536, "hard": 1_048_576}],
+            "user": {"gid": 0, "uid": 0},
+        },
+        "mounts": [
+            mount("tmpfs", "/dev", "tmpfs", &["nosuid", "strictatime", "mode=755", "size=65536k"]),
+            mount("mqueue", "/dev/mqueue", "mqueue", &["nosuid", "noexec", "nodev"]),
+            mount("devpts", "/dev/pts", "devpts",
+                &["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"]),
+            mount("proc", "/proc", "proc", &["nosuid", "noexec", "nodev"]),
+            mount("sysfs", "/sys", "sysfs", &["nosuid", "noexec", "nodev", "ro"]),
+        ],
+        "linux": {
+            "maskedPaths": [
+                "/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
+                "/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats", "/sys/firmware",
+            ],
+            "namespaces": namespaces,
+            "readonlyPaths": ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"],
+            "resources": {"devices": [{"access": "rwm", "allow": false}]},
+        },
+    });
+    template::lay_over(&mut spec, &Json::Object(config.containerd.base_runtime_spec.clone()));
+    spec
+}

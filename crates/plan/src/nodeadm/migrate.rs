@@ -1,0 +1,174 @@
+//! containerd's configuration from schema 2 to schema 3, as `containerd config migrate` turns it: what moved is moved, and
+//! every default of the version is written out.
+
+use toml::{Table, Value};
+
+use super::Surroundings;
+use super::toml_text::lay_over;
+
+const CRI_2: &str = "io.containerd.grpc.v1.cri";
+const IMAGES: &str = "io.containerd.cri.v1.images";
+const RUNTIME: &str = "io.containerd.cri.v1.runtime";
+
+/// Settings that went to the plugin for images.
+const OF_IMAGES: [&str; 6] = [
+    "registry",
+    "image_decryption",
+    "max_concurrent_downloads",
+    "image_pull_progress_timeout",
+    "image_pull_with_sync_fs",
+    "stats_collect_period",
+];
+const OF_IMAGES_IN_CONTAINERD: [&str; 3] =
+    ["snapshotter", "disable_snapshot_annotations", "discard_unpacked_layers"];
+
+/// Settings of the server that streams to and from containers, which stay where they are.
+const OF_STREAMING: [&str; 6] = [
+    "disable_tcp_service",
+    "stream_server_address",
+    "stream_server_port",
+    "stream_idle_timeout",
+    "enable_tls_streaming",
+    "x509_key_pair_streaming",
+];
+
+/// A runtime of which nothing is said; the runtime of the defaults says more.
+const RUNTIME_FIELDS: &str = "base_runtime_spec = ''\ncni_conf_dir = ''\ncni_max_conf_num = 0\n\
+    container_annotations = []\nio_type = ''\npod_annotations = []\nprivileged_without_host_devices = false\n\
+    privileged_without_host_devices_all_devices_allowed = false\nruntime_path = ''\nsandboxer = ''\nsnapshotter = ''\n";
+
+/// The defaults of containerd 2.0, and what each later version adds.
+const DEFAULTS: [(u32, &str); 3] = [
+    (0, include_str!("../../data/containerd-2.0.toml")),
+    (1, include_str!("../../data/containerd-2.1.toml")),
+    (2, include_str!("../../data/containerd-2.2.toml")),
+];
+
+/// The same in schema 3.
+pub(super) fn migrated(mut table: Table, around: &Surroundings) -> Table {
+    let minor = around.containerd_version.split('.').nth(1).and_then(|minor| minor.parse::<u32>().ok());
+    let schema = table.get("version").and_then(Value::as_integer).unwrap_or_default();
+    if schema < 3
+        && let Some(Value::Table(plugins)) = table.get_mut("plugins")
+    {
+        move_settings(plugins, minor.is_some_and(|minor| minor >= 1));
+    }
+    table.insert("version".to_owned(), Value::Integer(3));
+    // Of a version that is not known, the defaults are left to containerd itself.
+    let Some(minor) = minor.filter(|minor| DEFAULTS.iter().any(|(known, _)| known == minor)) else {
+        return table;
+    };
+    let mut whole = defaults(minor, around);
+    with_all_fields(&mut table, minor);
+    lay_over(&mut whole, table);
+    whole
+}
+
+fn move_settings(plugins: &mut Table, has_directories: bool) {
+    let Some(Value::Table(old)) = plugins.remove(CRI_2) else { return };
+    let mut images = taken(plugins, IMAGES);
+    let mut runtime = taken(plugins, RUNTIME);
+    let mut streaming = Table::new();
+    if let Some(image) = old.get("sandbox_image") {
+        let pinned = images.entry("pinned_images").or_insert_with(|| Value::Table(Table::new()));
+        if let Value::Table(pinned) = pinned {
+            pinned.insert("sandbox".to_owned(), image.clone());
+        }
+    }
+    for (key, value) in old {
+        match (key.as_str(), value) {
+            ("sandbox_image", _) => {}
+            ("containerd", Value::Table(containerd)) => {
+                move_containerd(containerd, &mut images, &mut runtime)
+            }
+            (name, value) if OF_IMAGES.contains(&name) => {
+                images.insert(key, value);
+            }
+            (name, value) if OF_STREAMING.contains(&name) => {
+                streaming.insert(key, value);
+            }
+            ("cni", Value::Table(mut cni)) if has_directories => {
+                if let Some(directory) = cni.remove("bin_dir") {
+                    cni.entry("bin_dirs").or_insert_with(|| Value::Array(vec![directory]));
+                }
+                runtime.entry("cni").or_insert(Value::Table(cni));
+            }
+            (_, value) => {
+                runtime.entry(key).or_insert(value);
+            }
+        }
+    }
+    plugins.insert(CRI_2.to_owned(), Value::Table(streaming));
+    plugins.insert(IMAGES.to_owned(), Value::Table(images));
+    plugins.insert(RUNTIME.to_owned(), Value::Table(runtime));
+}
+
+fn move_containerd(containerd: Table, images: &mut Table, runtime: &mut Table) {
+    let mut rest = taken(runtime, "containerd");
+    for (key, mut value) in containerd {
+        if OF_IMAGES_IN_CONTAINERD.contains(&key.as_str()) {
+            images.insert(key, value);
+            continue;
+        }
+        if key == "runtimes"
+            && let Value::Table(runtimes) = &mut value
+        {
+            for one in runtimes.iter_mut().filter_map(|(_, one)| one.as_table_mut()) {
+                if !one.contains_key("sandboxer")
+                    && let Some(mode) = one.remove("sandbox_mode")
+                {
+                    one.insert("sandboxer".to_owned(), mode);
+                }
+            }
+        }
+        rest.entry(key).or_insert(value);
+    }
+    runtime.insert("containerd".to_owned(), Value::Table(rest));
+}
+
+fn taken(table: &mut Table, key: &str) -> Table {
+    match table.remove(key) {
+        Some(Value::Table(inner)) => inner,
+        _ => Table::new(),
+    }
+}
+
+fn defaults(minor: u32, around: &Surroundings) -> Table {
+    let mut whole = Table::new();
+    for (_, text) in DEFAULTS.iter().filter(|(known, _)| *known <= minor) {
+        lay_over(&mut whole, text.parse().unwrap_or_default());
+    }
+    if minor >= 1 {
+        whole.remove("plugin_dir");
+    }
+    let platform = match around.architecture {
+        bringup_spec::Architecture::X86_64 => "linux/amd64",
+        bringup_spec::Architecture::Aarch64 => "linux/arm64",
+    };
+    if let Some(Value::Table(task)) =
+        whole.get_mut("plugins").and_then(|plugins| plugins.get_mut("io.containerd.runtime.v2.task"))
+    {
+        task.insert("platforms".to_owned(), Value::Array(vec![platform.into()]));
+    }
+    whole
+}
+
+/// Runtimes beside the one of the defaults are written with all of their fields.
+fn with_all_fields(table: &mut Table, minor: u32) {
+    let runtimes = table
+        .get_mut("plugins")
+        .and_then(|plugins| plugins.get_mut(RUNTIME))
+        .and_then(|plugin| plugin.get_mut("containerd"))
+        .and_then(|containerd| containerd.get_mut("runtimes"));
+    let Some(Value::Table(runtimes)) = runtimes else { return };
+    for (_, given) in runtimes.iter_mut().filter(|(name, _)| *name != "runc") {
+        let mut fields: Table = RUNTIME_FIELDS.parse().unwrap_or_default();
+        if minor >= 1 {
+            fields.insert("cgroup_writable".to_owned(), Value::Boolean(false));
+        }
+        if let Value::Table(given) = given {
+            lay_over(&mut fields, std::mem::take(given));
+            *given = fields;
+        }
+    }
+}
