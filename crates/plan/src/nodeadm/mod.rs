@@ -121,6 +121,7 @@ fn plan(work: &mut Work<'_>) -> Plan {
         } else {
             NodeNamePolicy::PrivateDns
         },
+        eks: None,
         ipv6: kubelet::is_ipv6(&config.cluster.cidr),
         max_pods: match config.kubelet.max_pods_expression.as_str() {
             "" => PodLimit::Interfaces { prefix_delegation: false, custom_networking: false, cap: None },
