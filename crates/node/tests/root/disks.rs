@@ -139,6 +139,8 @@ fn a_directory_that_cannot_be_written_is_waited_for() {
     let status = agent.until_paused(&node);
     assert_eq!(status["step"], "link");
     assert!(status["why"].as_str().unwrap().contains("read-only file system"), "{status}");
+    assert_eq!(status["fix"], "make it writable; the agent goes on by itself", "{status}");
+    assert_eq!(status["attempt"], 1, "it is not tried in vain: {status}");
     assert!(!node.path("/run/bringup/kubelet.env").exists(), "the gate stays shut");
     disk.again("rw");
     assert_eq!(agent.code(), Some(0));
@@ -209,6 +211,7 @@ fn a_gate_that_cannot_be_written_stays_shut_until_it_can() {
     let disk = Mounted::small(&node, "/run", "size=1m,nr_inodes=4");
     let mut agent = Paused::start(&node);
     agent.until_says("gate: paused: cannot write `/run/bringup/.kubelet.env.bringup-new`");
+    assert!(!agent.said().contains("gate: retrying"), "it is not tried in vain: {}", agent.said());
     assert!(!node.path("/run/bringup/kubelet.env").exists());
     disk.again("nr_inodes=100");
     assert_eq!(agent.code(), Some(0));

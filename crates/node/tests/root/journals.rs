@@ -32,7 +32,12 @@ fn a_torn_tail_is_cut_off_and_nothing_before_it_is_done_again() {
     let ran = node.up();
     assert!(ran.errors.contains("the journal's last 32 bytes were torn off"), "{}", ran.errors);
     assert_eq!(Node::begun(&ran), ["identify"]);
-    assert!(std::fs::read(node.path(JOURNAL)).unwrap().starts_with(&whole));
+    let journal = std::fs::read(node.path(JOURNAL)).unwrap();
+    assert!(journal.starts_with(&whole));
+    // What came after it is whole: nothing of it is lost to the run that follows.
+    assert_eq!(bringup_progress::decode(&journal).unwrap().damage, None);
+    let ran = node.up();
+    assert!(!ran.errors.contains("the journal"), "{}", ran.errors);
 }
 
 #[test]
