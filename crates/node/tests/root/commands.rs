@@ -43,8 +43,8 @@ fn a_lock_that_is_no_file_leads_nowhere_and_holds_nobody() {
     };
     let link = |path: &std::path::Path| std::os::unix::fs::symlink("../../etc/shadow", path).unwrap();
     let folder = |path: &std::path::Path| std::fs::create_dir(path).unwrap();
-    let makes: [(&str, &dyn Fn(&std::path::Path)); 3] =
-        [("a pipe", &pipe), ("a link", &link), ("a folder", &folder)];
+    type Make<'a> = &'a dyn Fn(&std::path::Path);
+    let makes: [(&str, Make<'_>); 3] = [("a pipe", &pipe), ("a link", &link), ("a folder", &folder)];
     for (what, make) in makes {
         let node = Node::new(&small());
         std::fs::create_dir_all(node.path("/run/bringup")).unwrap();

@@ -156,7 +156,8 @@ fn what_stands_in_the_way_is_named_with_its_cure() {
     let at_the_place = |node: &Node| folder(node, "/etc/deep/two/of-somebody");
     let at_the_temporary_name = |node: &Node| folder(node, "/etc/deep/.two.bringup-new/of-somebody");
     let on_the_way = |node: &Node| node.put("/etc/deep", "a file");
-    let cases: [(&str, &dyn Fn(&Node), &str); 3] = [
+    type Make<'a> = &'a dyn Fn(&Node);
+    let cases: [(&str, Make<'_>, &str); 3] = [
         ("/etc/deep/two", &at_the_place, "move the directory away"),
         ("/etc/deep/.two.bringup-new", &at_the_temporary_name, "move the directory away"),
         ("/etc/deep", &on_the_way, "move away what is no directory there"),
