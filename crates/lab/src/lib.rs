@@ -27,6 +27,7 @@ mod network;
 mod order;
 mod outcome;
 mod probe;
+mod records;
 mod requirements;
 mod server;
 mod stand_in;

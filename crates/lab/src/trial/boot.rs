@@ -15,7 +15,7 @@ use crate::outcome::{Requests, Verdict};
 use crate::probe::Probe;
 use crate::server::{Seen, Site, serve};
 use crate::watch::{Entry, Watch};
-use crate::{LabFault, Way, ended, ignition, interruption};
+use crate::{LabFault, Way, ended, ignition, interruption, records};
 
 /// How long an entry of the journal is waited for before anything else is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -222,6 +222,11 @@ impl Trial {
             if let Some(event) = entry.event(self.boots) {
                 self.add(event, tell);
             }
+        }
+        let journal = std::fs::read(self.layer().path(intervention::JOURNAL)).unwrap_or_default();
+        let untold = records::untold(&String::from_utf8_lossy(&journal), &self.own_events(), self.boots);
+        for event in untold {
+            self.add(event, tell);
         }
         if let Some(done) = self.cut.take() {
             self.tell_intervention(done, tell);
