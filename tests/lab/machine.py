@@ -223,6 +223,10 @@ class Machine:
     def text(self, path):
         return self.path(path).read_text()
 
+    def heard(self):
+        """What was asked of addresses that the lab serves."""
+        return [json.loads(line) for line in (self.folder / "disk/requests").read_text().splitlines()]
+
     def console(self):
         """What the console showed in the last boot."""
         return (self.folder / "disk/console").read_text(errors="replace")
@@ -310,6 +314,10 @@ class Trial:
         """The steps to which this happened."""
         found = self.of("agent", what, boot)
         return [event["step"] for event in found if event["step"]]
+
+    def asked_in_version_2(self):
+        """Whether the agent has asked the metadata service with a token only."""
+        return all(boot["without_token"] == 0 for boot in self.outcome["metadata_requests"])
 
     def requests(self, boot=-1):
         """How often the metadata service was asked until the gate opened."""

@@ -7,11 +7,15 @@ use bringup_plan::{Action, Plan};
 use bringup_progress::Event;
 
 use crate::Verdict;
+use crate::container::AGENT_UNITS;
 
 /// How long kubelet must have been healthy.
 const STEADY: Duration = Duration::from_secs(10);
 /// Once kubelet is healthy, an agent that says nothing for so long waits for an API server that there is not.
 const QUIET: Duration = Duration::from_secs(3);
+
+/// An agent that has given up and does not end in so long is not waited for any longer.
+const LAST_WORDS: Duration = Duration::from_secs(70);
 
 /// What a boot of one of our plans came to, by the agent's own events. It says that kubelet's step has finished when
 /// kubelet was active and healthy for ten seconds. What follows needs an API server: where there is none, the trial ends
@@ -31,14 +35,22 @@ pub(crate) fn by_agent(events: &[&Event], plan: &Plan, quiet: Duration) -> Optio
         (Some(at), _) => own.get(at..)?.iter().any(is_end).then_some(Verdict::CameUp),
         // The first arrival is at the gate, the second at the end.
         (None, None) if arrivals >= 2 => Some(Verdict::CameUp),
-        (None, _) => has_given_up(&own).then_some(Verdict::Failed),
+        (None, _) => has_given_up(events, quiet).then_some(Verdict::Failed),
     }
 }
 
-/// Whether the agent has given up, and nobody has started it again since.
-fn has_given_up(own: &[&&Event]) -> bool {
-    let last = own.iter().rev().find(|event| matches!(event.event.as_str(), "began" | "gave-up"));
-    last.is_some_and(|last| last.event == "gave-up")
+/// Whether the agent has given up and has ended, and nobody has started it again since. In between it tells those who
+/// wait for its signals.
+fn has_given_up(events: &[&Event], quiet: Duration) -> bool {
+    let turn = |event: &&Event| event.actor == "agent" && matches!(event.event.as_str(), "began" | "gave-up");
+    let Some(last) = events.iter().rposition(turn) else { return false };
+    let mut after = events.iter().skip(last);
+    let gave_up = after.next().is_some_and(|event| event.event == "gave-up");
+    let ends = |event: &&Event| {
+        AGENT_UNITS.contains(&event.actor.as_str())
+            && matches!(event.event.as_str(), "exited" | "failed" | "stopped")
+    };
+    gave_up && (after.any(ends) || quiet >= LAST_WORDS)
 }
 
 /// Whether kubelet has ended and was not started again.
@@ -116,8 +128,13 @@ mod tests {
         list.iter().map(event).collect()
     }
 
-    fn after(list: &[(&str, &str)]) -> Option<Verdict> {
-        let list: Vec<_> = list.iter().map(|(step, event)| ("agent", *step, *event)).collect();
+    fn after(list: &[(&'static str, &'static str)]) -> Option<Verdict> {
+        // Units have a dot in their names.
+        let told = |(who, event): &(&'static str, &'static str)| match who.split_once('.') {
+            Some(_) => (*who, "", *event),
+            None => ("agent", *who, *event),
+        };
+        let list: Vec<_> = list.iter().map(told).collect();
         by_agent(&events(&list).iter().collect::<Vec<_>>(), &plan(), Duration::ZERO)
     }
 
@@ -150,7 +167,12 @@ mod tests {
 
     #[test]
     fn giving_up_before_kubelet_is_a_failure() {
-        assert_eq!(after(&[("hook", "failed"), ("hook", "gave-up")]), Some(Verdict::Failed));
+        let end = [("hook", "failed"), ("hook", "gave-up"), ("bringup.service", "failed")];
+        assert_eq!(after(&end), Some(Verdict::Failed));
+        assert_eq!(after(&end[..2]), None, "it has yet to tell those who wait for it");
+        let list = events(&[("agent", "hook", "gave-up")]);
+        let late = by_agent(&list.iter().collect::<Vec<_>>(), &plan(), Duration::from_secs(70));
+        assert_eq!(late, Some(Verdict::Failed));
         assert_eq!(after(&[("kubelet", "finished"), ("last", "gave-up")]), Some(Verdict::CameUp));
     }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use serde_json::{Value, json};
 
 use crate::address::Address;
 use crate::authority::Authority;
@@ -27,6 +28,7 @@ pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
     headers: BTreeMap<String, String>,
+    body: Vec<u8>,
 }
 
 impl Request {
@@ -37,6 +39,12 @@ impl Request {
     /// Whether it is what version 2 of the metadata service wants: with a token, or for one.
     fn is_of_version_2(&self) -> bool {
         self.header(TOKEN_HEADER).is_some() || (self.method == "PUT" && self.path.ends_with("/api/token"))
+    }
+
+    /// As it is written down for whoever keeps the machine.
+    fn record(&self, url: &str) -> Value {
+        let body = String::from_utf8_lossy(&self.body);
+        json!({"method": self.method, "url": url, "authorization": self.header("authorization"), "body": body})
     }
 
     /// Whether it is our agent that asks, and not cloud-init.
@@ -100,6 +108,8 @@ pub(crate) struct Site {
     /// Addresses that were asked for and hindered.
     pub(crate) hindered: Mutex<BTreeSet<String>>,
     pub(crate) seen: Mutex<Vec<Seen>>,
+    /// What was asked of addresses that are served.
+    pub(crate) heard: Mutex<Vec<Value>>,
 }
 
 impl Site {
@@ -125,8 +135,10 @@ impl Site {
             }
             None if metadata => Answer::silence(),
             _ => {
-                let file = self.served.iter().find(|(served, _)| *served == url).map(|(_, file)| file);
-                match file.and_then(|file| std::fs::read(file).ok()) {
+                if let Ok(mut heard) = self.heard.lock() {
+                    heard.push(request.record(&url));
+                }
+                match self.file(&url).and_then(|file| std::fs::read(file).ok()) {
                     Some(body) => Answer::of(body),
                     None => Answer::status(404),
                 }
@@ -134,6 +146,13 @@ impl Site {
         };
         answer.after += hindrance.map(|hindrance| hindrance.wait).unwrap_or_default();
         answer
+    }
+
+    /// What an address gives; one that is served without a query, whatever the query is.
+    fn file(&self, url: &str) -> Option<&PathBuf> {
+        let plain = url.split('?').next();
+        let of = |url: &str| self.served.iter().find(|(served, _)| served == url).map(|(_, file)| file);
+        of(url).or_else(|| plain.and_then(of))
     }
 
     /// The hindrance of an address as it is now; one failure is used up.
@@ -240,12 +259,13 @@ fn read(reader: &mut BufReader<impl Read>) -> Option<Request> {
         method: words.next()?.to_owned(),
         path: words.next()?.to_owned(),
         headers: BTreeMap::new(),
+        body: Vec::new(),
     };
     while let Some((name, value)) = self::line(reader)?.trim_end().split_once(':') {
         request.headers.insert(name.to_lowercase(), value.trim().to_owned());
     }
     let length: u64 = request.header("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
-    std::io::copy(&mut reader.take(length.min(LONGEST)), &mut std::io::sink()).ok()?;
+    reader.take(length.min(LONGEST)).read_to_end(&mut request.body).ok()?;
     Some(request)
 }
 

@@ -17,6 +17,8 @@ def first_and_later_boots(lab):
     first = machine.boot(document()).came_up()
     # Token, identity document, life-cycle, hostname.
     assert first.requests() == 4, first.outcome["metadata_requests"]
+    # Never without a token; cloud-init has asked without one, and that is seen.
+    assert first.asked_in_version_2() and first.outcome["metadata_requests"][0]["without_token_by_others"] > 0, first.outcome["metadata_requests"]
     config = kubelet_config(machine)
     # EKS' own list has 29 pods for m5.large, and memory for them is 11 MiB each and 255 beside.
     assert config["maxPods"] == 29 and config["kubeReserved"]["memory"] == "574Mi", config

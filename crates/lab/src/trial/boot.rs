@@ -1,5 +1,8 @@
 //! One boot of a trial, and when it is over.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -112,6 +115,7 @@ impl Trial {
             self.tell_cut(&mut running, tell)?;
         }
         self.count_requests(&site, first);
+        self.keep_requests(&site)?;
         Ok(over)
     }
 
@@ -328,6 +332,15 @@ impl Trial {
             // Layers of images cannot lie over layers of ours.
             format!("--bind={}:/var/lib/containerd", images.display()),
         ])
+    }
+
+    /// Writes down what was asked of addresses that are served, a line of JSON each.
+    fn keep_requests(&self, site: &Site) -> Result<(), LabFault> {
+        let path = self.folder.path().join("requests");
+        let heard = site.heard.lock().map(|heard| heard.clone()).unwrap_or_default();
+        let lines: String = heard.iter().flat_map(|request| [request.to_string(), "\n".to_owned()]).collect();
+        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
+        file.and_then(|mut file| file.write_all(lines.as_bytes())).map_err(LabFault::file("write", &path))
     }
 
     /// What the agent has asked the metadata service since the first boot of a container.

@@ -134,6 +134,7 @@ impl Trial {
             first: std::sync::OnceLock::new(),
             hindered: Mutex::default(),
             seen: Mutex::default(),
+            heard: Mutex::default(),
         })
     }
 
@@ -195,8 +196,9 @@ impl Trial {
         if verdict == Verdict::CameUp {
             return Vec::new();
         }
-        if self.subject.plan.is_some() {
-            return self.status.as_ref().and_then(Failing::of_agent).into_iter().collect();
+        // An agent that was never started has nothing to say.
+        if let (Some(_), Some(status)) = (&self.subject.plan, &self.status) {
+            return Failing::of_agent(status).into_iter().collect();
         }
         let boot = self.boots.to_string();
         let own = self.events.iter().filter(|event| event.boot == boot);
