@@ -18,6 +18,8 @@ const DEFAULT_VERSION: &str = "1.34";
 pub(super) struct Cluster<'a> {
     /// Its name at EKS.
     pub(super) name: &'a str,
+    /// The region.
+    pub(super) region: &'a str,
     /// The minor version of Kubernetes, where it can be read.
     pub(super) minor: Option<u16>,
     /// Tags of everything that is made for it.
@@ -35,6 +37,18 @@ pub(super) struct Learnt {
     pub(super) certificate_authority: Option<Node>,
     pub(super) service_range: Option<Node>,
     pub(super) id: Option<Node>,
+}
+
+impl Learnt {
+    /// What is known already, and of the rest what another says.
+    fn or(self, other: &Self) -> Self {
+        Self {
+            endpoint: self.endpoint.or_else(|| other.endpoint.clone()),
+            certificate_authority: self.certificate_authority.or_else(|| other.certificate_authority.clone()),
+            service_range: self.service_range.or_else(|| other.service_range.clone()),
+            id: self.id.or_else(|| other.id.clone()),
+        }
+    }
 }
 
 /// A node group on its way.
@@ -64,6 +78,7 @@ pub(super) fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node>
     let vpc = network::vpc(&top, tell);
     let cluster = Cluster {
         name: about.text("name").unwrap_or_default(),
+        region: about.text("region").unwrap_or_default(),
         minor: version
             .text()
             .and_then(|text| KubernetesVersion::parse(text).ok())
@@ -84,9 +99,8 @@ pub(super) fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node>
     let mut kubernetes = Branch::new(version.span);
     kubernetes.put("version", version);
     spec.put("kubernetes", kubernetes.into_node());
-    let learnt =
-        |what: fn(&Learnt) -> &Option<Node>| groups.iter().find_map(|group| what(&group.learnt).clone());
-    network::put(&mut spec, &top, &cluster, &learnt, tell);
+    let learnt = groups.iter().fold(Learnt::default(), |learnt, group| learnt.or(&group.learnt));
+    network::put(&mut spec, &top, learnt, tell);
     let mut join = Branch::new(span);
     join.put("method", text(span, "eks-token"));
     spec.put("join", join.into_node());

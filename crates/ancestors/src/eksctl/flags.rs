@@ -11,12 +11,11 @@ pub(super) fn lay_over(words: &[String], at: &Node, parts: &mut Parts) {
     let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
         let Some(flag) = word.strip_prefix("--").filter(|flag| !flag.is_empty()) else { continue };
-        let (name, value) = match flag.split_once('=') {
-            Some((name, value)) => (name, value.to_owned()),
-            None => {
-                let value = words.next_if(|next| !next.starts_with("--"));
-                (flag, value.cloned().unwrap_or_else(|| "true".to_owned()))
-            }
+        let (name, value) = if let Some((name, value)) = flag.split_once('=') {
+            (name, value.to_owned())
+        } else {
+            let value = words.next_if(|next| !next.starts_with("--"));
+            (flag, value.cloned().unwrap_or_else(|| "true".to_owned()))
         };
         match name {
             "node-labels" => {

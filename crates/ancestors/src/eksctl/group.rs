@@ -111,8 +111,10 @@ fn without_idle(node: &Node) -> Node {
     let bottlerocket = family.starts_with("bottlerocket");
     if let Content::Map(entries) = &mut node.content {
         entries.retain(|entry| {
-            !(bottlerocket && entry.key == "bottlerocket")
-                && !(IDLE_WHEN_FALSE.contains(&entry.key.as_str()) && entry.value.text() == Some("false"))
+            let key = entry.key.as_str();
+            let told = bottlerocket && key == "bottlerocket";
+            let idle = IDLE_WHEN_FALSE.contains(&key) && entry.value.text() == Some("false");
+            !told && !idle
         });
     }
     node

@@ -2,6 +2,7 @@
 
 use bringup_yaml::{Content, Node};
 
+use super::cluster::Cluster;
 use super::group::Given;
 use super::{record, tables};
 use crate::codes;
@@ -9,12 +10,10 @@ use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
 
 /// Policies of AWS' own that eksctl attaches for an add-on.
-const POLICIES: [(&str, &str); 2] = [
-    ("imageBuilder", "arn:aws:iam::aws:policy/AmazonEC2ContainerRegistryPowerUser"),
-    ("cloudWatch", "arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy"),
-];
+const POLICIES: [(&str, &str); 2] =
+    [("imageBuilder", "AmazonEC2ContainerRegistryPowerUser"), ("cloudWatch", "CloudWatchAgentServerPolicy")];
 
-pub(super) fn translated(given: &Given<'_>, tell: &mut Teller<'_>) -> Node {
+pub(super) fn translated(given: &Given<'_>, cluster: &Cluster<'_>, tell: &mut Teller<'_>) -> Node {
     let span = given.fields.get("iam").map_or(given.span, |iam| iam.span);
     let iam = record(given.fields.get("iam"), "`iam`", tables::IAM, tell);
     let addons = iam.get("withAddonPolicies").map(wanted_ones);
@@ -22,7 +21,13 @@ pub(super) fn translated(given: &Given<'_>, tell: &mut Teller<'_>) -> Node {
     let mut role = Branch::new(span);
     let mut policies = iam.items("attachPolicyARNs").to_vec();
     for (addon, policy) in POLICIES {
-        policies.extend(addons.entry(addon).map(|entry| text(entry.key_span, policy)));
+        let arn = format!("arn:{}:iam::aws:policy/{policy}", partition(cluster.region));
+        policies.extend(addons.entry(addon).map(|entry| text(entry.key_span, arn)));
+    }
+    if let Some(autoscaler) = addons.entry("autoScaler") {
+        let message = "the group gets the autoscaler's tags, but its nodes not the autoscaler's permissions";
+        let hint = "give the autoscaler's pods a role of their own, or write a policy's ARN under `attachPolicyARNs`";
+        tell.warning(codes::FIELD_DIFFERS, autoscaler.key_span, message, hint);
     }
     role.put_full("policies", list(span, policies));
     match (iam.entry("instanceProfileARN"), iam.entry("instanceRoleARN")) {
@@ -45,6 +50,17 @@ pub(super) fn translated(given: &Given<'_>, tell: &mut Teller<'_>) -> Node {
         (None, None) => {}
     }
     role.into_node()
+}
+
+/// The partition of AWS that a region belongs to.
+fn partition(region: &str) -> &'static str {
+    if region.starts_with("cn-") {
+        "aws-cn"
+    } else if region.starts_with("us-gov-") {
+        "aws-us-gov"
+    } else {
+        "aws"
+    }
 }
 
 /// The add-ons that are switched on.

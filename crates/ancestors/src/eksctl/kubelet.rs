@@ -122,7 +122,7 @@ pub(super) fn lay_over(under: &mut Node, over: &Node) {
     match (&mut under.content, over.entries()) {
         (Content::Map(_), Some(entries)) => {
             for entry in entries {
-                lay_field(under, &entry.key, entry.value.clone());
+                lay_entry(under, entry);
             }
         }
         _ => *under = over.clone(),
@@ -131,12 +131,13 @@ pub(super) fn lay_over(under: &mut Node, over: &Node) {
 
 /// Lays one field over those of a mapping.
 pub(super) fn lay_field(under: &mut Node, key: &str, value: Node) {
+    lay_entry(under, &Entry { key: key.to_owned(), key_style: Style::Plain, key_span: value.span, value });
+}
+
+fn lay_entry(under: &mut Node, over: &Entry) {
     let Content::Map(entries) = &mut under.content else { return };
-    match entries.iter_mut().find(|entry| entry.key == key) {
-        Some(entry) => lay_over(&mut entry.value, &value),
-        None => {
-            let key_span = value.span;
-            entries.push(Entry { key: key.to_owned(), key_style: Style::Plain, key_span, value });
-        }
+    match entries.iter_mut().find(|entry| entry.key == over.key) {
+        Some(entry) => lay_over(&mut entry.value, &over.value),
+        None => entries.push(over.clone()),
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn translated(given: &Given<'_>, cluster: &Cluster<'_>, arm: bool, te
     launch.put_full("metadata", metadata(given));
     launch.put_full("tags", tags(given, cluster));
     launch.put_full("securityGroups", list(span, security_groups(given, cluster, tell)));
-    launch.put_full("role", iam::translated(given, tell));
+    launch.put_full("role", iam::translated(given, cluster, tell));
     for (field, key) in
         [("spot", "spot"), ("ebsOptimized", "ebsOptimized"), ("enableDetailedMonitoring", "monitoring")]
     {
@@ -69,7 +69,7 @@ fn key(given: &Given<'_>, tell: &mut Teller<'_>) -> Option<Node> {
     ssh.get("publicKeyName").cloned()
 }
 
-/// Tokens are required unless IMDSv1 is asked for; one hop where pods are to be kept out.
+/// Tokens are required unless the service's first version is asked for; one hop where pods are to be kept out.
 fn metadata(given: &Given<'_>) -> Node {
     let mut metadata = Branch::new(given.span);
     let without_pods = given.fields.flag("disablePodIMDS") == Some(true);

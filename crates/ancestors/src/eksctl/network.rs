@@ -3,7 +3,7 @@
 use bringup_diag::Span;
 use bringup_yaml::Node;
 
-use super::cluster::{Cluster, Learnt};
+use super::cluster::Learnt;
 use super::{ids, record, tables};
 use crate::codes;
 use crate::fields::Record;
@@ -38,36 +38,27 @@ pub(super) fn subnets(vpc: &Record<'_>, private: bool, tell: &mut Teller<'_>) ->
 }
 
 /// Puts `api` and `network`, as far as they are known before the cluster is asked.
-pub(super) fn put(
-    spec: &mut Branch,
-    top: &Record<'_>,
-    cluster: &Cluster<'_>,
-    learnt: &dyn Fn(fn(&Learnt) -> &Option<Node>) -> Option<Node>,
-    tell: &mut Teller<'_>,
-) {
+pub(super) fn put(spec: &mut Branch, top: &Record<'_>, learnt: Learnt, tell: &mut Teller<'_>) {
     let status = record(top.get("status"), "`status`", tables::STATUS, tell);
-    let or =
-        |field: &str, what: fn(&Learnt) -> &Option<Node>| status.get(field).cloned().or_else(|| learnt(what));
-    let endpoint = or("endpoint", |learnt| &learnt.endpoint);
-    let authority = or("certificateAuthorityData", |learnt| &learnt.certificate_authority);
-    let id = or("id", |learnt| &learnt.id);
-    let place = [&endpoint, &authority, &id].into_iter().flatten().map(|part| part.span).next();
-    if let Some(span) = place {
-        let mut api = Branch::new(span);
-        api.put_some("endpoint", endpoint);
-        api.put_some("certificateAuthority", authority);
+    let or = |field: &str, learnt: Option<Node>| status.get(field).cloned().or(learnt);
+    let id = or("id", learnt.id);
+    // What is left out, the node asks EKS for; the address and the rest belong together.
+    if let Some(endpoint) = or("endpoint", learnt.endpoint) {
+        let mut api = Branch::new(endpoint.span);
+        api.put("endpoint", endpoint);
+        api.put_some("certificateAuthority", or("certificateAuthorityData", learnt.certificate_authority));
         api.put_some("clusterId", id.clone());
         spec.put("api", api.into_node());
     }
     if let Some(outpost) = top.entry("outpost") {
         tell.record(&outpost.value, "`outpost`", tables::OUTPOST);
-        if id.is_none() && cluster.on_outpost {
+        if id.is_none() {
             let message = "nodes of a cluster on an Outpost must know its id, which EKS chooses";
-            let hint = "add it with `--with additions.yaml`: `spec: {api: {clusterId: ID}}`; `aws eks describe-cluster` prints it";
+            let hint = "add it with `--with additions.yaml`: `spec: {api: {endpoint: ..., certificateAuthority: ..., clusterId: ...}}`; `aws eks describe-cluster` prints them";
             tell.warning(codes::MISSING, outpost.key_span, message, hint);
         }
     }
-    services(spec, top, &status, learnt(|learnt| &learnt.service_range), tell);
+    services(spec, top, &status, learnt.service_range, tell);
 }
 
 fn services(

@@ -1,7 +1,7 @@
 //! `overrideBootstrapCommand` on Amazon Linux 2023: a NodeConfig that is laid over eksctl's own.
 
-use bringup_diag::Span;
-use bringup_yaml::{Content, Entry, Limits, Node};
+use bringup_diag::{Position, Span};
+use bringup_yaml::{Content, Entry, Limits, Node, Style};
 
 use super::group::Parts;
 use super::{flags, kubelet, record, tables};
@@ -35,33 +35,50 @@ pub(super) fn lay_over(own: &Entry, parts: &mut Parts, tell: &mut Teller<'_>) {
     }
 }
 
-/// The tree of the text. Its places are those of the text as a whole: what is inside has lines of its own.
+/// The tree of the text.
 fn parsed(own: &Entry, tell: &mut Teller<'_>) -> Option<Node> {
-    let span = own.value.span;
     let tree =
         own.value.text().and_then(|text| bringup_yaml::parse_one(text, Limits::default()).ok().flatten());
     let tree = tree.filter(|tree| tree.get("kind").and_then(Node::text) == Some("NodeConfig"));
     if tree.is_none() {
         let message = "on Amazon Linux 2023, `overrideBootstrapCommand` must be a NodeConfig";
         let hint = "write `apiVersion: node.eks.aws/v1alpha1`, `kind: NodeConfig` and `spec`; commands go to `preBootstrapCommands`";
-        tell.error(codes::FIELD_REFUSED, span, message, hint);
+        tell.error(codes::FIELD_REFUSED, own.key_span, message, hint);
     }
-    Some(at(tree?, span))
+    Some(within(tree?, &own.value))
 }
 
-/// The tree with all of it at one place.
-pub(super) fn at(node: Node, span: Span) -> Node {
+/// A tree that was read from a text, with its places in the document around it.
+///
+/// In a `|` block each line is one of the document's, further in; elsewhere all of it is where the text is.
+pub(super) fn within(tree: Node, outer: &Node) -> Node {
+    let block = outer.scalar().is_some_and(|scalar| scalar.style == Style::Block);
+    let start = outer.span.start;
+    let moved = |point: Position| Position {
+        line: point.line.saturating_add(start.line).saturating_sub(1),
+        column: point.column.saturating_add(start.column).saturating_sub(1),
+    };
+    placed(tree, &|span| {
+        if block { Span { start: moved(span.start), end: moved(span.end) } } else { outer.span }
+    })
+}
+
+fn placed(node: Node, place: &dyn Fn(Span) -> Span) -> Node {
     let content = match node.content {
         Content::Scalar(scalar) => Content::Scalar(scalar),
-        Content::List(items) => Content::List(items.into_iter().map(|item| at(item, span)).collect()),
+        Content::List(items) => Content::List(items.into_iter().map(|item| placed(item, place)).collect()),
         Content::Map(entries) => Content::Map(
             entries
                 .into_iter()
-                .map(|entry| Entry { key_span: span, value: at(entry.value, span), ..entry })
+                .map(|entry| Entry {
+                    key_span: place(entry.key_span),
+                    value: placed(entry.value, place),
+                    ..entry
+                })
                 .collect(),
         ),
     };
-    Node { content, span, tag: node.tag }
+    Node { content, span: place(node.span), tag: node.tag }
 }
 
 fn cluster(spec: &Record<'_>, parts: &mut Parts, tell: &mut Teller<'_>) {

@@ -177,7 +177,10 @@ fn apply(name: &str, value: &str, at: &Node, parts: &mut Parts, tell: &mut Telle
         }
         "docker-config-json" => match bringup_yaml::parse_one(value, Limits::default()) {
             Ok(Some(config)) if config.entries().is_some() => {
-                parts.settings.runtime.put("dockerConfig", node_config::at(config, at.span));
+                parts
+                    .settings
+                    .runtime
+                    .put("dockerConfig", node_config::within(config, &text(at.span, value)));
             }
             _ => differs(name, "write it as a JSON object", at, tell),
         },

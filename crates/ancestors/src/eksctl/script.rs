@@ -43,7 +43,7 @@ impl Script {
             let trimmed = line.trim();
             if let Some(end) = &here {
                 let ends = trimmed == end;
-                part(&mut before, &mut after, &call).does(&line);
+                part(&mut before, &mut after, call.is_some()).does(&line);
                 if ends {
                     here = None;
                 }
@@ -81,7 +81,7 @@ impl Script {
                 continue;
             }
             depth = deeper(depth, trimmed);
-            part(&mut before, &mut after, &call).does(&line);
+            part(&mut before, &mut after, call.is_some()).does(&line);
         }
         match call {
             Some(words) => Self::Calls { words, before: before.script(), after: after.script() },
@@ -90,8 +90,8 @@ impl Script {
     }
 }
 
-fn part<'a>(before: &'a mut Part, after: &'a mut Part, call: &Option<Vec<String>>) -> &'a mut Part {
-    if call.is_some() { after } else { before }
+fn part<'a>(before: &'a mut Part, after: &'a mut Part, called: bool) -> &'a mut Part {
+    if called { after } else { before }
 }
 
 /// A part of a script on its way.
@@ -146,7 +146,7 @@ fn is_idle(line: &str) -> bool {
 /// The word that ends the document that this line begins, as in `cat <<EOF`.
 fn here_document(line: &str) -> Option<String> {
     let (_, behind) = line.split_once("<<")?;
-    let word = behind.trim_start_matches(['-', '<']).trim_start().split_whitespace().next()?;
+    let word = behind.trim_start_matches(['-', '<']).split_whitespace().next()?;
     let word = word.trim_matches(['\'', '"']);
     (!behind.starts_with('<') && !word.is_empty()).then(|| word.to_owned())
 }

@@ -44,7 +44,7 @@ pub(super) fn words(line: &str, variable: &dyn Fn(&str) -> Option<String>) -> Op
     let mut letters = line.chars().peekable();
     while let Some(letter) = letters.next() {
         match (letter, quote) {
-            ('\'', None) | ('"', None) => {
+            ('\'' | '"', None) => {
                 quote = Some(letter);
                 word.get_or_insert_default();
             }
@@ -63,7 +63,6 @@ pub(super) fn words(line: &str, variable: &dyn Fn(&str) -> Option<String>) -> Op
                 }
                 word.push(next);
             }
-            (_, Some(_)) => word.get_or_insert_default().push(letter),
             ('#', None) if word.is_none() => break,
             (letter, None) if letter.is_whitespace() => words.extend(word.take()),
             ('|' | ';' | '&' | '<' | '>' | '(' | ')', None) => return None,

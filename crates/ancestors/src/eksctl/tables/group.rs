@@ -98,7 +98,6 @@ pub(in crate::eksctl) const UPDATE: &[Field] = &[
         "maxUnavailablePercentage",
         Aside("how many nodes an update takes at once: a number is needed here, and it is one by one"),
     ),
-    ("updateStrategy", Aside("how EKS updates nodes")),
 ];
 
 pub(in crate::eksctl) const VOLUME: &[Field] = &[
@@ -142,7 +141,7 @@ const POLICY: &str = "make a policy of what the pods may do, and write its ARN u
 pub(in crate::eksctl) const ADDON_POLICIES: &[Field] = &[
     ("imageBuilder", Taken),
     ("cloudWatch", Taken),
-    ("autoScaler", Differs(POLICY)),
+    ("autoScaler", Taken),
     ("externalDNS", Differs(POLICY)),
     ("certManager", Differs(POLICY)),
     ("appMesh", Differs(POLICY)),

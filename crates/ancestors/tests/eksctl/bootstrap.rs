@@ -1,0 +1,204 @@
+//! Commands before the node's set-up, and what stands in the place of eksctl's own bootstrap.
+
+use bringup_plan::{Action, Step};
+use bringup_spec::{JoinMethod, MaxPods, NodeNamePolicy, Phase, RuntimeName};
+use serde_json::json;
+
+use crate::{config, document, group, labels, plan, taints, told};
+
+/// The operator's own programs of a plan, in order, with the phase of each.
+fn programs(text: &str) -> Vec<(String, Phase, Vec<String>)> {
+    let plan = plan(&document(text), 0);
+    let run = |step: &Step| match &step.action {
+        Action::Run { command, .. } => {
+            Some((step.name.clone(), step.phase, command.iter().map(ToString::to_string).collect()))
+        }
+        _ => None,
+    };
+    plan.steps.iter().filter_map(run).collect()
+}
+
+/// eksctl gives each command to `/bin/bash -c`, in order; here all of them end before the runtime is set up.
+#[test]
+fn commands_run_one_behind_the_other_before_the_node_is_set_up() {
+    let text = config(
+        "nodeGroups:\n- name: ng\n  amiFamily: Ubuntu2204\n  preBootstrapCommands:\n  - echo ${HOME} @{zone}\n  - |\n    touch /a\n    touch /b\n",
+    );
+    let programs = programs(&text);
+    let names: Vec<&str> = programs.iter().map(|(name, ..)| name.as_str()).collect();
+    assert_eq!(names, ["pre-bootstrap-1", "pre-bootstrap-2"]);
+    let commands: Vec<Vec<&str>> =
+        programs.iter().map(|(.., command)| command.iter().map(String::as_str).collect()).collect();
+    // A text's own form of a literal `@{` is `@@{`: nothing that the person wrote is taken for a fact.
+    assert_eq!(
+        commands,
+        [["/bin/bash", "-c", "echo ${HOME} @@{zone}"], ["/bin/bash", "-c", "touch /a\ntouch /b\n"]]
+    );
+    let plan = plan(&document(&text), 0);
+    let place = |name: &str| plan.steps.iter().position(|step| step.name == name).unwrap();
+    let first_of_ours = plan.steps.iter().position(|step| step.phase == Phase::Runtime).unwrap();
+    assert!(place("pre-bootstrap-2") < first_of_ours);
+}
+
+/// On Amazon Linux 2023 a command is a script of bash, as eksctl's MIME parts are.
+#[test]
+fn commands_of_amazon_linux_2023_are_scripts_of_bash() {
+    let group = group(&config("nodeGroups:\n- name: ng\n  preBootstrapCommands: [touch /a]\n"));
+    let step = group.steps.first().unwrap();
+    assert_eq!(step.script.as_ref().map(ToString::to_string).as_deref(), Some("#!/bin/bash\ntouch /a"));
+    assert_eq!(step.before, ["runtime"]);
+}
+
+#[test]
+fn kubelets_own_fields_are_passed_on_and_eksctls_are_refused() {
+    let group = group(&config(
+        "nodeGroups:\n- name: ng\n  clusterDNS: 169.254.20.10\n  kubeletExtraConfig:\n    evictionHard: {memory.available: 300Mi}\n    featureGates: {RotateKubeletServerCertificate: true}\n",
+    ));
+    assert_eq!(group.kubelet.config.get("clusterDNS"), Some(&json!(["169.254.20.10"])));
+    assert_eq!(group.kubelet.config.get("evictionHard"), Some(&json!({"memory.available": "300Mi"})));
+    // The seven that eksctl names.
+    for field in [
+        "kind",
+        "apiVersion",
+        "address",
+        "clusterDomain",
+        "authentication",
+        "authorization",
+        "serverTLSBootstrap",
+    ] {
+        let text = config(&format!("nodeGroups:\n- name: ng\n  kubeletExtraConfig: {{{field}: x}}\n"));
+        let wanted = format!(
+            "error ancestor/field-refused 9 eksctl lets nobody set `{field}` in `kubeletExtraConfig`"
+        );
+        assert!(told(&text).contains(&wanted), "{field}: {:#?}", told(&text));
+    }
+}
+
+/// eksctl's last part of user-data is the person's NodeConfig, so that it wins: fields are merged deeply, labels of a
+/// second `--node-labels` add up, taints of a second `--register-with-taints` stand alone.
+#[test]
+fn a_node_config_is_laid_over_the_group() {
+    let group = group(&config(
+        r#"nodeGroups:
+- name: ng
+  labels: {pool: a}
+  taints: {old: "x:NoSchedule"}
+  kubeletExtraConfig:
+    evictionHard: {memory.available: 300Mi, nodefs.available: 10%}
+  overrideBootstrapCommand: |
+    apiVersion: node.eks.aws/v1alpha1
+    kind: NodeConfig
+    spec:
+      kubelet:
+        config:
+          evictionHard: {memory.available: 500Mi}
+        flags:
+        - --node-labels=more=b
+        - --register-with-taints=new=y:NoExecute
+        - --max-pods=30
+        - --v=4
+      containerd:
+        config: |
+          [metrics]
+          address = "127.0.0.1:1338"
+      featureGates: {InstanceIdNodeName: true}
+"#,
+    ));
+    let eviction = json!({"memory.available": "500Mi", "nodefs.available": "10%"});
+    assert_eq!(group.kubelet.config.get("evictionHard"), Some(&eviction));
+    assert!(labels(&group).contains(&"pool=a".to_owned()) && labels(&group).contains(&"more=b".to_owned()));
+    assert_eq!(taints(&group), ["new=y:NoExecute"]);
+    assert_eq!(group.max_pods, Some(MaxPods::Fixed(30)));
+    assert_eq!(group.kubelet.flags.get("v").map(ToString::to_string).as_deref(), Some("4"));
+    assert_eq!(group.runtime.config.as_deref(), Some("[metrics]\naddress = \"127.0.0.1:1338\"\n"));
+    assert_eq!(group.node_name, Some(NodeNamePolicy::InstanceId));
+}
+
+/// What a NodeConfig says of the cluster is the cluster's.
+#[test]
+fn a_node_config_may_name_the_cluster() {
+    let document = document(&config(
+        "nodeGroups:\n- name: ng\n  overrideBootstrapCommand: |\n    kind: NodeConfig\n    apiVersion: node.eks.aws/v1alpha1\n    spec: {cluster: {name: demo, apiServerEndpoint: 'https://api.example', cidr: 10.100.0.0/16}}\n",
+    ));
+    let spec = &document.cluster.spec;
+    assert_eq!(spec.api.as_ref().map(|api| api.endpoint.as_str()), Some("https://api.example"));
+    assert_eq!(
+        spec.network.service_ranges.first().map(ToString::to_string).as_deref(),
+        Some("10.100.0.0/16")
+    );
+    assert_eq!(spec.join.method, JoinMethod::EksToken);
+}
+
+/// The call of the image's script is carried out, not run: kubelet gets its flags and nothing else of eksctl's. What
+/// stands before and after it are steps.
+#[test]
+fn a_script_in_the_place_of_eksctls_is_read_around_its_call() {
+    let text = config(
+        r#"nodeGroups:
+- name: ng
+  amiFamily: AmazonLinux2
+  labels: {pool: a}
+  taints: {gone: "x:NoSchedule"}
+  overrideBootstrapCommand: |
+    #!/bin/bash
+    set -ex
+    source /var/lib/cloud/scripts/eksctl/bootstrap.helper.sh
+    mkdir -p /mnt/data
+    /etc/eks/bootstrap.sh ${CLUSTER_NAME} --container-runtime containerd --use-max-pods false \
+      --dns-cluster-ip 172.20.0.10 \
+      --kubelet-extra-args "--node-labels=${NODE_LABELS},extra=b --max-pods=17 --v=3"
+    touch /joined
+"#,
+    );
+    let group = group(&text);
+    assert_eq!(
+        labels(&group),
+        [
+            "alpha.eksctl.io/cluster-name=demo",
+            "alpha.eksctl.io/instance-id=@{instanceId}",
+            "alpha.eksctl.io/nodegroup-name=ng",
+            "extra=b",
+            "node-lifecycle=@{lifecycle}",
+            "pool=a",
+        ]
+    );
+    assert!(group.taints.is_empty(), "the call passes on no taints");
+    assert_eq!(group.max_pods, Some(MaxPods::Fixed(17)));
+    assert_eq!(group.kubelet.config.get("clusterDNS"), Some(&json!(["172.20.0.10"])));
+    assert_eq!(group.kubelet.flags.keys().collect::<Vec<_>>(), ["v"]);
+    assert_eq!(group.runtime.name, RuntimeName::Containerd);
+    let scripts: Vec<String> =
+        group.steps.iter().filter_map(|step| step.script.as_ref()).map(ToString::to_string).collect();
+    assert_eq!(
+        scripts,
+        ["#!/bin/bash\nset -ex\nmkdir -p /mnt/data\n", "#!/bin/bash\nset -ex\ntouch /joined\n"]
+    );
+    let order: Vec<(String, Phase)> =
+        programs(&text).into_iter().map(|(name, phase, _)| (name, phase)).collect();
+    assert_eq!(order.first().map(|(name, _)| name.as_str()), Some("before-bootstrap"));
+    assert!(order.iter().any(|(name, phase)| name == "after-bootstrap" && *phase >= Phase::Kubelet));
+}
+
+#[test]
+fn a_call_that_only_a_shell_can_follow_is_refused() {
+    let text = config(
+        "nodeGroups:\n- name: ng\n  amiFamily: AmazonLinux2\n  overrideBootstrapCommand: |\n    /etc/eks/bootstrap.sh $(cat /name)\n",
+    );
+    let told = told(&text);
+    assert!(
+        told.iter().any(|line| line.starts_with("error ancestor/field-refused 10 the call of")),
+        "{told:#?}"
+    );
+}
+
+/// eksctl reads a NodeConfig there, and nothing else.
+#[test]
+fn a_script_is_no_node_config() {
+    let text =
+        config("nodeGroups:\n- name: ng\n  overrideBootstrapCommand: |\n    #!/bin/bash\n    touch /a\n");
+    let told = told(&text);
+    assert!(
+        told.iter().any(|line| line.starts_with("error ancestor/field-refused 9 on Amazon Linux 2023")),
+        "{told:#?}"
+    );
+}

@@ -1,0 +1,85 @@
+//! Nothing is dropped in silence.
+
+use crate::{config, read_text, told};
+
+#[test]
+fn every_field_that_is_not_carried_out_is_named_with_its_line() {
+    let text = config(
+        "cloudWatch: {clusterLogging: {enableTypes: [\"*\"]}}\nnodeGroups:\n- name: ng\n  efaEnabled: true\n  privateNetworking: false\n  asgSuspendProcesses: [AZRebalance]\n  maxPodPerNode: 10\n  somethingNew: 1\n",
+    );
+    assert_eq!(
+        told(&text),
+        [
+            "note ancestor/field-aside 7 `cloudWatch` of a ClusterConfig shapes the control plane's logs, not the node: it is left aside",
+            "warning ancestor/field-differs 10 `efaEnabled` of a node group of eksctl is not carried out: the node will differ",
+            "note ancestor/field-aside 12 `asgSuspendProcesses` of a node group of eksctl shapes the Auto Scaling group's own doings, not the node: it is left aside",
+            "error ancestor/unknown-field 13 unknown field `maxPodPerNode` in a node group of eksctl",
+            "warning ancestor/unknown-field 14 unknown field `somethingNew` in a node group of eksctl",
+        ]
+    );
+}
+
+#[test]
+fn a_document_that_is_not_eksctls_own_is_refused() {
+    for (from, to) in [("kind: ClusterConfig", "kind: Nodegroup"), ("v1alpha5", "v1alpha4")] {
+        let text = config("nodeGroups:\n- name: ng\n").replace(from, to);
+        let told = told(&text);
+        assert_eq!(told.len(), 1, "{told:#?}");
+        assert!(told.iter().all(|line| line.starts_with("error ancestor/field-refused")));
+    }
+}
+
+#[test]
+fn a_cluster_without_node_groups_has_nothing_to_bring_up() {
+    let told = told(&config("autoModeConfig: {enabled: true}\n"));
+    assert!(told.iter().any(|line| line.contains("this ClusterConfig has no node groups")), "{told:#?}");
+    assert!(read_text(&config("")).documents.is_empty());
+}
+
+/// Anything may stand where a group, a list or a mapping is expected.
+#[test]
+fn values_of_other_types_are_told_of() {
+    for text in [
+        "nodeGroups: 3\n",
+        "nodeGroups: [3]\n",
+        "nodeGroups:\n- [a]\n",
+        "nodeGroups:\n- name: [a]\n",
+        "nodeGroups:\n- {name: ng, labels: [a], taints: 3}\n",
+        "nodeGroups:\n- {name: ng, taints: {a: \"b:c:d\"}}\n",
+        "nodeGroups:\n- {name: ng, preBootstrapCommands: echo}\n",
+        "nodeGroups:\n- {name: ng, preBootstrapCommands: [{a: b}]}\n",
+        "nodeGroups:\n- {name: ng, kubeletExtraConfig: 3}\n",
+        "nodeGroups:\n- {name: ng, overrideBootstrapCommand: [a]}\n",
+        "nodeGroups:\n- {name: ng, amiFamily: Ubuntu2204, overrideBootstrapCommand: [a]}\n",
+        "nodeGroups:\n- {name: ng, iam: a, ssh: b, securityGroups: c}\n",
+        "nodeGroups:\n- {name: ng, instancesDistribution: [a], additionalVolumes: {a: b}}\n",
+        "vpc: a\nnodeGroups: [{name: ng}]\n",
+        "vpc: {subnets: [a]}\nnodeGroups: [{name: ng}]\n",
+        "kubernetesNetworkConfig: {ipFamily: [a]}\nnodeGroups: [{name: ng}]\n",
+    ] {
+        let told = told(&config(text));
+        assert!(told.iter().any(|line| line.starts_with("error ")), "{text}: {told:#?}");
+    }
+}
+
+/// What stands in the text of a NodeConfig is told of with its own line.
+#[test]
+fn fields_inside_a_node_config_are_named_with_their_lines() {
+    let text = config(
+        "nodeGroups:\n- name: ng\n  overrideBootstrapCommand: |\n    apiVersion: node.eks.aws/v1alpha1\n    kind: NodeConfig\n    spec:\n      instance: {localStorage: {strategy: RAID0}}\n      kubelet:\n        config: {evictionHrad: {}}\n        flag: []\n",
+    );
+    let told = told(&text);
+    assert_eq!(
+        told,
+        [
+            "warning ancestor/field-differs 13 `localStorage` of `instance` of a NodeConfig is not carried out: the node will differ",
+            "error ancestor/unknown-field 16 unknown field `flag` in `kubelet` of a NodeConfig",
+        ]
+    );
+    let read = read_text(&text.replace("        flag: []\n", ""));
+    let document = read.documents.first().unwrap();
+    let compiled = bringup_plan::compile(document, 0, &bringup_plan::LocalFiles::default());
+    let misspelt = compiled.findings.iter().find(|finding| finding.message.contains("evictionHrad")).unwrap();
+    let start = misspelt.place.as_ref().unwrap().span.start;
+    assert_eq!((start.line, start.column), (15, 18));
+}

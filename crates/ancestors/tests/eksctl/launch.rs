@@ -1,0 +1,116 @@
+//! Disks, roles, tags, numbers of nodes.
+
+use bringup_spec::{Launch, Scaling, VolumeType};
+
+use crate::{config, group, told};
+
+fn launch(fields: &str) -> Launch {
+    group(&config(&format!("nodeGroups:\n- name: ng\n{fields}"))).launch.unwrap()
+}
+
+fn scaling(kind: &str, fields: &str) -> Scaling {
+    group(&config(&format!("{kind}:\n- name: ng\n{fields}"))).scaling.unwrap()
+}
+
+/// 80 GiB and gp3 are eksctl's defaults, also of further volumes; io1 gets 100 operations.
+#[test]
+fn volumes_are_eksctls() {
+    let launch = launch(
+        "  volumeType: io1\n  volumeName: /dev/xvda\n  additionalVolumes:\n  - {volumeName: /dev/sdf, volumeSize: 20, volumeEncrypted: true, volumeKmsKeyID: key}\n  - {volumeName: /dev/sdg, volumeType: gp2, volumeEncrypted: false}\n",
+    );
+    let volumes: Vec<_> = launch
+        .volumes
+        .iter()
+        .map(|volume| (volume.device.as_deref(), volume.size_gib, volume.kind, volume.iops, volume.encrypted))
+        .collect();
+    assert_eq!(
+        volumes,
+        [
+            (Some("/dev/xvda"), 80, VolumeType::Io1, Some(100), true),
+            (Some("/dev/sdf"), 20, VolumeType::Gp3, None, true),
+            (Some("/dev/sdg"), 80, VolumeType::Gp2, None, false),
+        ]
+    );
+    assert_eq!(launch.volumes.get(1).and_then(|volume| volume.kms_key.as_deref()), Some("key"));
+}
+
+/// Tokens are required unless `disableIMDSv1: false`; `disablePodIMDS` requires them, and allows one hop.
+#[test]
+fn the_metadata_service_is_as_eksctl_sets_it() {
+    let options = |fields: &str| {
+        let launch = group(&config(&format!("nodeGroups:\n- name: ng\n{fields}"))).launch;
+        let metadata = launch.map(|launch| launch.metadata).unwrap_or_default();
+        (metadata.tokens_required, metadata.hop_limit)
+    };
+    assert_eq!(options(""), (true, 2));
+    assert_eq!(options("  disableIMDSv1: false\n"), (false, 2));
+    assert_eq!(options("  disableIMDSv1: false\n  disablePodIMDS: true\n"), (true, 1));
+}
+
+/// Without numbers there are two nodes; what is missing follows from what is there.
+#[test]
+fn numbers_of_nodes_are_eksctls() {
+    let numbers = |kind: &str, fields: &str| {
+        let scaling = scaling(kind, fields);
+        (scaling.min, scaling.max, scaling.desired)
+    };
+    assert_eq!(numbers("nodeGroups", ""), (2, 2, None));
+    assert_eq!(numbers("nodeGroups", "  desiredCapacity: 4\n"), (4, 4, Some(4)));
+    assert_eq!(numbers("nodeGroups", "  minSize: 1\n  maxSize: 9\n"), (1, 9, None));
+    assert_eq!(numbers("managedNodeGroups", "  desiredCapacity: 0\n"), (0, 1, Some(0)));
+    let update = scaling("managedNodeGroups", "  maxSize: 9\n  updateConfig: {maxUnavailable: 3}\n");
+    assert_eq!(update.rolling_update.max_batch_size, 3);
+}
+
+/// eksctl tags groups for the autoscaler, and with `propagateASGTags` says what an empty group's node would be.
+#[test]
+fn the_autoscalers_tags_are_set() {
+    let scaling = scaling(
+        "nodeGroups",
+        "  labels: {pool: a}\n  taints: {gpu: \"x:NoSchedule\"}\n  propagateASGTags: true\n  iam: {withAddonPolicies: {autoScaler: true, ebs: false}}\n",
+    );
+    let tags: Vec<String> = scaling.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    assert_eq!(
+        tags,
+        [
+            "k8s.io/cluster-autoscaler/demo=owned",
+            "k8s.io/cluster-autoscaler/enabled=true",
+            "k8s.io/cluster-autoscaler/node-template/label/alpha.eksctl.io/cluster-name=demo",
+            "k8s.io/cluster-autoscaler/node-template/label/alpha.eksctl.io/nodegroup-name=ng",
+            "k8s.io/cluster-autoscaler/node-template/label/pool=a",
+            "k8s.io/cluster-autoscaler/node-template/taint/gpu=x",
+        ]
+    );
+}
+
+#[test]
+fn roles_images_keys_and_tags_are_passed_on() {
+    let launch = launch(
+        "  ami: ami-0123456789abcdef0\n  amiFamily: AmazonLinux2023\n  instancePrefix: edge\n  tags: {team: a}\n  ebsOptimized: false\n  enableDetailedMonitoring: true\n  ssh: {publicKeyName: operators}\n  securityGroups: {attachIDs: [sg-0123456789abcdef0]}\n  iam:\n    attachPolicyARNs: [\"arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore\"]\n    withAddonPolicies: {cloudWatch: true, imageBuilder: false}\n",
+    );
+    assert_eq!(launch.image.as_deref(), Some("ami-0123456789abcdef0"));
+    assert_eq!(launch.key_name.as_deref(), Some("operators"));
+    assert_eq!(launch.tags.get("Name").map(String::as_str), Some("edge-demo-ng-Node"));
+    assert_eq!(launch.tags.get("team").map(String::as_str), Some("a"));
+    assert_eq!((launch.ebs_optimized, launch.monitoring), (Some(false), true));
+    assert_eq!(launch.security_groups, ["sg-0123456789abcdef0"]);
+    assert_eq!(
+        launch.role.policies,
+        [
+            "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore",
+            "arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy",
+        ]
+    );
+}
+
+/// Documents of the wild have stand-ins where ids belong: they are told of, and nothing else is lost.
+#[test]
+fn ids_that_cannot_be_are_left_out_and_told() {
+    let text =
+        config("nodeGroups:\n- name: ng\n  securityGroups: {attachIDs: [sg-1, sg-0123456789abcdef0]}\n");
+    assert_eq!(group(&text).launch.unwrap().security_groups, ["sg-0123456789abcdef0"]);
+    assert_eq!(told(&text).len(), 1);
+    assert!(
+        told(&text).iter().all(|line| line.starts_with("warning ancestor/field-differs 9 this can be no id"))
+    );
+}
