@@ -38,12 +38,12 @@ fn only_root_can_open_the_lock() {
 
 #[test]
 fn a_lock_that_is_no_file_leads_nowhere_and_holds_nobody() {
+    type Make<'a> = &'a dyn Fn(&std::path::Path);
     let pipe = |path: &std::path::Path| {
         rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     };
     let link = |path: &std::path::Path| std::os::unix::fs::symlink("../../etc/shadow", path).unwrap();
     let folder = |path: &std::path::Path| std::fs::create_dir(path).unwrap();
-    type Make<'a> = &'a dyn Fn(&std::path::Path);
     let makes: [(&str, Make<'_>); 3] = [("a pipe", &pipe), ("a link", &link), ("a folder", &folder)];
     for (what, make) in makes {
         let node = Node::new(&small());

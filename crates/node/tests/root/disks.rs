@@ -151,12 +151,12 @@ fn a_directory_that_cannot_be_written_is_waited_for() {
 /// Each trouble has a cure of its own.
 #[test]
 fn what_stands_in_the_way_is_named_with_its_cure() {
+    type Make<'a> = &'a dyn Fn(&Node);
     needs_root();
     let folder = |node: &Node, path: &str| std::fs::create_dir_all(node.path(path)).unwrap();
     let at_the_place = |node: &Node| folder(node, "/etc/deep/two/of-somebody");
     let at_the_temporary_name = |node: &Node| folder(node, "/etc/deep/.two.bringup-new/of-somebody");
     let on_the_way = |node: &Node| node.put("/etc/deep", "a file");
-    type Make<'a> = &'a dyn Fn(&Node);
     let cases: [(&str, Make<'_>, &str); 3] = [
         ("/etc/deep/two", &at_the_place, "move the directory away"),
         ("/etc/deep/.two.bringup-new", &at_the_temporary_name, "move the directory away"),
