@@ -1,0 +1,315 @@
+//! kops' `Cluster`: what all of its groups share.
+
+use bringup_diag::Span;
+use bringup_spec::KubernetesVersion;
+use bringup_yaml::{Entry, Node, Resolved, Scalar};
+
+use super::cluster_fields::{
+    API, ASSETS, CLUSTER, EGRESS_PROXY, HTTP_PROXY, KUBE_DNS, NETWORKING, NODE_LOCAL_DNS, SUBNET, TOPOLOGY,
+};
+use super::file_assets::{self, FileAsset};
+use super::hooks::{self, Hook};
+use super::kubelet::{self, Settings};
+use super::launch::Common;
+use super::names::plain_name;
+use super::role::Role;
+use super::sysctls::Surroundings;
+use super::{machine, network, runtime};
+use crate::codes;
+use crate::fields::Record;
+use crate::tell::Teller;
+use crate::tree::{Branch, list, text};
+
+/// Where the cache of DNS on each node listens unless it is told otherwise.
+const NODE_LOCAL: &str = "169.254.20.10";
+
+/// A cluster that has been read.
+pub(super) struct Cluster<'a> {
+    pub(super) name: &'a str,
+    pub(super) name_span: Span,
+    pub(super) span: Span,
+    pub(super) spec: Record<'a>,
+    networking: Record<'a>,
+    pub(super) minor: Option<u16>,
+    version: Option<Node>,
+    pub(super) on_aws: bool,
+    pub(super) docker: bool,
+    /// Whether pods have addresses of the cloud by AWS' own network.
+    pub(super) amazon_vpc: bool,
+    /// Whether how many pods a node takes follows from its interfaces.
+    pub(super) counts_interfaces: bool,
+    pub(super) kubelet: Settings,
+    pub(super) control_plane_kubelet: Settings,
+    pub(super) containerd: Settings,
+    pub(super) docker_settings: Option<Record<'a>>,
+    pub(super) hooks: Vec<Hook<'a>>,
+    pub(super) files: Vec<FileAsset<'a>>,
+    subnets: Vec<Record<'a>>,
+    kube_dns: Option<Record<'a>>,
+    local_dns: Option<Record<'a>>,
+}
+
+fn is_true(node: &Node) -> bool {
+    node.scalar().map(Scalar::core) == Some(Resolved::Bool(true))
+}
+
+impl<'a> Cluster<'a> {
+    /// Reads a cluster, and tells of every field.
+    pub(super) fn read(document: &'a Node, name: &'a Node, spec: &'a Node, tell: &mut Teller<'_>) -> Self {
+        let span = document.span;
+        let spec = tell.record(spec, "kops' Cluster", CLUSTER);
+        let mut nested = |name: &str, what: &str, table| match spec.get(name) {
+            Some(node) => tell.record(node, what, table),
+            None => Record::default(),
+        };
+        let networking = nested("networking", "`networking` of kops", NETWORKING);
+        nested("api", "`api` of kops", API);
+        nested("assets", "`assets` of kops", ASSETS);
+        let kube_dns = spec.get("kubeDNS").map(|node| tell.record(node, "`kubeDNS` of kops", KUBE_DNS));
+        let local_dns = kube_dns
+            .and_then(|record| record.get("nodeLocalDNS"))
+            .map(|node| tell.record(node, "`nodeLocalDNS` of kops", NODE_LOCAL_DNS));
+        let mut subnets = Vec::new();
+        for node in networking.items("subnets").iter().chain(spec.items("subnets")) {
+            subnets.push(tell.record(node, "a subnet of kops", SUBNET));
+        }
+        let version = version(&spec, span, tell);
+        let minor = version
+            .as_ref()
+            .and_then(Node::text)
+            .and_then(|version| Some(KubernetesVersion::parse(version).ok()?.minor));
+        let amazon_vpc = networking.get("amazonvpc").or_else(|| networking.get("amazonVPC")).is_some();
+        let cilium_eni =
+            networking.get("cilium").and_then(|cilium| cilium.get("ipam")?.text()) == Some("eni");
+        let control_plane = spec.get("controlPlaneKubelet").or_else(|| spec.get("masterKubelet"));
+        Self {
+            name: name.text().unwrap_or_default(),
+            name_span: name.span,
+            span,
+            networking,
+            minor,
+            version,
+            on_aws: is_aws(&spec, tell),
+            docker: spec.text("containerRuntime") == Some("docker"),
+            amazon_vpc,
+            counts_interfaces: amazon_vpc || cilium_eni,
+            kubelet: kubelet::settings(spec.get("kubelet"), "kubelet of kops' Cluster", tell),
+            control_plane_kubelet: kubelet::settings(control_plane, "the control plane's kubelet of kops' Cluster", tell),
+            containerd: runtime::containerd_settings(spec.get("containerd"), "containerd of kops' Cluster", tell),
+            docker_settings: runtime::docker_settings(spec.get("docker"), tell),
+            hooks: hooks::read(spec.items("hooks"), tell),
+            files: file_assets::read(spec.items("fileAssets"), tell),
+            subnets,
+            kube_dns,
+            local_dns,
+            spec,
+        }
+    }
+
+    /// A field about addresses, which v1alpha3 has under `networking`.
+    fn address_field(&self, name: &str) -> Option<&'a Entry> {
+        self.networking.entry(name).or_else(|| self.spec.entry(name))
+    }
+
+    /// The DNS that kubelet is told: its own setting, the cache on each node, or the cluster's.
+    pub(super) fn dns(&self, kubelets: Option<&Node>) -> Option<Node> {
+        let local = self.local_dns.filter(|dns| dns.flag("enabled") == Some(true));
+        let local = local.map(|dns| dns.get("localIP").cloned().unwrap_or_else(|| text(self.span, NODE_LOCAL)));
+        let cluster = self.kube_dns.and_then(|dns| dns.get("serverIP")).cloned();
+        kubelets.cloned().or(local).or(cluster).filter(|node| node.text() != Some(""))
+    }
+
+    pub(super) fn surroundings(&self) -> Surroundings<'a> {
+        let ports = self.spec.get("kubeAPIServer").and_then(|server| server.get("serviceNodePortRange")?.text());
+        Surroundings {
+            on_aws: self.on_aws,
+            cilium: self.networking.get("cilium").is_some(),
+            node_ports: ports.filter(|ports| !ports.is_empty()).unwrap_or("30000-32767"),
+        }
+    }
+
+    /// What of the cluster goes into the launch of machines of a role.
+    pub(super) fn common(&self, role: Role) -> Common<'a> {
+        let policies = self.spec.get("externalPolicies");
+        let of = |word: &str| policies.and_then(|policies| policies.get(word));
+        Common {
+            key_name: self.spec.entry("sshKeyName"),
+            tags: self.spec.get("cloudLabels"),
+            policies: if role == Role::Node { of("node") } else { of("control-plane").or_else(|| of("master")) },
+        }
+    }
+
+    /// The tree of a Bringup document, without its groups.
+    pub(super) fn branch(&self, dns: Option<Node>, tell: &mut Teller<'_>) -> Branch {
+        let span = self.span;
+        let mut spec = Branch::new(span);
+        spec.put("flavour", text(span, "kops"));
+        if let Some(version) = &self.version {
+            let mut kubernetes = Branch::new(version.span);
+            kubernetes.put("version", version.clone());
+            spec.put("kubernetes", kubernetes.into_node());
+        }
+        spec.put("api", self.api(tell));
+        spec.put("network", self.network(dns));
+        let mut join = Branch::new(span);
+        join.put("method", text(span, "kubeconfig"));
+        spec.put("join", join.into_node());
+        if self.on_aws {
+            spec.put_full("aws", self.aws(tell));
+        }
+        if let Some(proxy) = self.address_field("egressProxy") {
+            spec.put_full("proxy", proxy_of(&proxy.value, tell));
+        }
+        self.tell_differences(tell);
+        spec
+    }
+
+    /// What kops does by itself, and nobody here.
+    fn tell_differences(&self, tell: &mut Teller<'_>) {
+        let place = self.name_span;
+        tell.note(
+            codes::DIFFERENCE,
+            place,
+            "with kops, nodes get their credentials from its controller; here they join with a kubeconfig",
+            "write `join: {kubeconfig: {secretsManager: ...}}` in additions, or `join: {method: bootstrap-token, token: ...}`, and give the file with `--with`",
+        );
+        tell.note(
+            codes::DIFFERENCE,
+            place,
+            "kops downloads kubelet, the runtime and the plugins of CNI; here they are packages of the system",
+            "write `software` in additions to download them by URL and digest, and `agent` to say how the agent arrives",
+        );
+        let proxy = self.spec.get("kubeProxy").and_then(|proxy| proxy.get("enabled"));
+        if proxy.is_none_or(is_true) {
+            let place = self.spec.entry("kubeProxy").map_or(place, |entry| entry.key_span);
+            let hint = "run kube-proxy as a DaemonSet, or write its manifest to `/etc/kubernetes/manifests` with `fileAssets`";
+            tell.note(codes::DIFFERENCE, place, "kops runs kube-proxy as a static pod of every node", hint);
+        }
+        machine::updates(self.spec.entry("updatePolicy"), tell);
+    }
+
+    fn api(&self, tell: &mut Teller<'_>) -> Node {
+        let own = self.spec.get("masterInternalName").filter(|node| node.text() != Some(""));
+        let (place, host) = match own.and_then(Node::text) {
+            Some(host) => (own.map_or(self.name_span, |node| node.span), host.to_owned()),
+            None => (self.name_span, format!("api.internal.{}", self.name)),
+        };
+        let topology = self.address_field("topology").map(|entry| tell.record(&entry.value, "`topology` of kops", TOPOLOGY));
+        let dns = topology.and_then(|topology| topology.get("dns"));
+        let kind = dns.and_then(|dns| dns.text().or_else(|| dns.get("type")?.text()));
+        if kind.is_some_and(|kind| kind.eq_ignore_ascii_case("none")) || self.name.ends_with(".k8s.local") {
+            let place = dns.map_or(self.name_span, |dns| dns.span);
+            let message = format!("no DNS has `{host}`: kops writes its address into `/etc/hosts`");
+            let hint = "write `api: {endpoint: https://...}` with an address that nodes reach in additions";
+            tell.warning(codes::FIELD_DIFFERS, place, message, hint);
+        }
+        let mut api = Branch::new(place);
+        api.put("endpoint", text(place, format!("https://{host}")));
+        api.into_node()
+    }
+
+    fn network(&self, dns: Option<Node>) -> Node {
+        let span = self.span;
+        let field = |name: &str| self.address_field(name).map(|entry| &entry.value);
+        let mut network = Branch::new(span);
+        if let Some(dns) = dns {
+            network.put("dns", list(dns.span, vec![dns]));
+        }
+        let domain = self.spec.get("clusterDNSDomain").or_else(|| self.kube_dns.and_then(|dns| dns.get("domain")));
+        network.put_some("domain", domain.filter(|node| node.text() != Some("")).cloned());
+        let internal = field("nonMasqueradeCIDR").filter(|node| node.text() != Some(""));
+        let given = |name: &str| field(name).filter(|node| node.text() != Some(""));
+        let services = network::services(given("serviceClusterIPRange"), internal, span);
+        network.put("serviceRanges", list(services.span, vec![services]));
+        let pods = network::pods(given("podCIDR"), internal, span);
+        network.put_some("podRanges", pods.map(|pods| list(pods.span, vec![pods])));
+        network.into_node()
+    }
+
+    fn aws(&self, tell: &mut Teller<'_>) -> Node {
+        let mut aws = Branch::new(self.span);
+        let zone = self.subnets.iter().find_map(|subnet| subnet.get("zone"));
+        let region = self.subnets.iter().find_map(|subnet| subnet.get("region"));
+        let found = zone.and_then(|zone| Some(text(zone.span, network::region(zone.text()?)?)));
+        match region.cloned().or(found) {
+            Some(region) => aws.put("region", region),
+            None => tell.note(
+                codes::DIFFERENCE,
+                self.name_span,
+                "no subnet says in which zone it is, and so in which region the nodes are",
+                "write `aws: {region: ...}` in additions",
+            ),
+        }
+        if let Some(network) = self.address_field("networkID").filter(|entry| entry.value.text() != Some("")) {
+            aws.put_field("vpc", network);
+        }
+        let ids = self.subnets.iter().filter_map(|subnet| subnet.get("id"));
+        let mut ids: Vec<Node> = ids.filter(|id| id.text() != Some("")).cloned().collect();
+        let mut seen: Vec<String> = Vec::new();
+        ids.retain(|id| {
+            let new = !seen.iter().any(|known| Some(known.as_str()) == id.text());
+            seen.extend(id.text().map(ToOwned::to_owned));
+            new
+        });
+        aws.put_full("subnets", list(self.span, ids));
+        aws.into_node()
+    }
+
+    /// The name in the letters of a Bringup document.
+    pub(super) fn plain_name(&self) -> Node {
+        text(self.name_span, plain_name(self.name))
+    }
+}
+
+/// The version; in the address of a build of Kubernetes it is the last word that looks like one.
+fn version(spec: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Option<Node> {
+    let Some(entry) = spec.entry("kubernetesVersion").filter(|entry| entry.value.text() != Some("")) else {
+        let hint = "add `kubernetesVersion`, or write `kubernetes: {version: ...}` in additions";
+        let message = "nothing says which Kubernetes the nodes run: kops asks its channel on the network";
+        tell.note(codes::DIFFERENCE, span, message, hint);
+        return None;
+    };
+    let node = &entry.value;
+    let given = node.text().unwrap_or_default();
+    if !given.contains("://") {
+        return Some(text(node.span, given.trim_start_matches('v')));
+    }
+    let found = given.rsplit('/').find(|word| KubernetesVersion::parse(word).is_ok());
+    let message = "kops downloads a build of Kubernetes from this address; here only its version is taken";
+    let hint = "write `software` in additions to download kubelet by URL and digest";
+    tell.warning(codes::FIELD_DIFFERS, entry.key_span, message, hint);
+    Some(text(node.span, found.unwrap_or(given).trim_start_matches('v')))
+}
+
+/// Whether the machines are of AWS: a word in v1alpha2, a mapping of one key in v1alpha3.
+fn is_aws(spec: &Record<'_>, tell: &mut Teller<'_>) -> bool {
+    let Some(entry) = spec.entry("cloudProvider") else { return true };
+    let named = entry.value.entries().and_then(|entries| entries.first()).map(|entry| entry.key.as_str());
+    let cloud = entry.value.text().or(named).unwrap_or_default();
+    if cloud == "aws" {
+        return true;
+    }
+    let message = format!("the metadata service of `{cloud}` is not asked: nodes have their hosts' names, and no provider id");
+    let hint = "write `kubelet: {flags: {cloud-provider: external}}` in additions where a controller of the cloud runs, and a facts file for what only the machine knows";
+    tell.warning(codes::FIELD_DIFFERS, entry.key_span, message, hint);
+    false
+}
+
+fn proxy_of(node: &Node, tell: &mut Teller<'_>) -> Node {
+    let record = tell.record(node, "`egressProxy` of kops", EGRESS_PROXY);
+    let mut proxy = Branch::new(node.span);
+    let server = record.get("httpProxy").map(|node| tell.record(node, "`httpProxy` of kops", HTTP_PROXY));
+    if let Some(host) = server.and_then(|server| server.get("host")) {
+        let port = server.and_then(|server| server.text("port")).filter(|port| *port != "0");
+        let name = host.text().unwrap_or_default();
+        let address = port.map_or_else(|| format!("http://{name}"), |port| format!("http://{name}:{port}"));
+        proxy.put("http", text(host.span, address.as_str()));
+        proxy.put("https", text(host.span, address));
+    }
+    if let Some(excludes) = record.get("excludes") {
+        let names = excludes.text().unwrap_or_default().split(',').map(str::trim);
+        let names = names.filter(|name| !name.is_empty()).map(|name| text(excludes.span, name)).collect();
+        proxy.put_full("noProxy", list(excludes.span, names));
+    }
+    proxy.into_node()
+}

@@ -1,0 +1,235 @@
+//! An `InstanceGroup` as a node group.
+
+use bringup_diag::Span;
+use bringup_yaml::{Entry, Node};
+
+use super::cluster::Cluster;
+use super::group_fields::GROUP;
+use super::hooks::{self, hooks};
+use super::image::{DEFAULT, System, is_arm, system};
+use super::kubelet::{self, MANIFESTS, laid_over, value};
+use super::labels::{labels, taints};
+use super::launch::{launch, scaling};
+use super::names::Names;
+use super::role::Role;
+use super::runtime::{self, Runtime, containerd, containerd_settings};
+use super::sysctls::sysctls;
+use super::{file_assets, machine, parts};
+use crate::codes;
+use crate::fields::Record;
+use crate::tell::Teller;
+use crate::tree::{Branch, list, plain, text};
+
+/// A node group, and the DNS that its kubelet is told, if any.
+pub(super) struct Group {
+    pub(super) branch: Branch,
+    pub(super) kubelet: Branch,
+    pub(super) dns: Option<Node>,
+}
+
+/// What several parts of a group hang on.
+struct Basis<'a> {
+    record: Record<'a>,
+    role: Role,
+    system: System,
+    span: Span,
+    /// kops' settings of kubelet, the group's laid over the cluster's.
+    kubelet: Vec<Entry>,
+}
+
+/// Translates a group; bastions and what has no kubelet otherwise are left out.
+pub(super) fn group(document: &Node, name: String, cluster: &Cluster<'_>, tell: &mut Teller<'_>) -> Option<Group> {
+    let span = document.span;
+    let record = match document.get("spec") {
+        Some(spec) => tell.record(spec, "kops' InstanceGroup", GROUP),
+        None => {
+            tell.error(codes::MISSING, span, format!("the group `{name}` has no `spec`"), "add `spec:`");
+            return None;
+        }
+    };
+    let role = role(&record, &name, span, tell)?;
+    let image = record.entry("image");
+    let basis = Basis {
+        system: os(image, span, tell),
+        kubelet: kubelet_settings(&record, role, cluster, span, tell),
+        record,
+        role,
+        span,
+    };
+    let mut branch = Branch::new(span);
+    let place = document.get("metadata").and_then(|metadata| metadata.get("name")).map_or(span, |name| name.span);
+    branch.put("name", text(place, name));
+    if cluster.on_aws {
+        branch.put("platform", text(span, "aws"));
+    }
+    let mut os = Branch::new(image.map_or(span, |image| image.value.span));
+    let place = image.map_or(span, |image| image.value.span);
+    os.put("family", text(place, basis.system.family));
+    os.put_some("version", basis.system.version.map(|version| text(place, version)));
+    branch.put("os", os.into_node());
+    if basis.role == Role::ControlPlane {
+        branch.put("role", text(span, "control-plane"));
+    }
+    hardware(&basis, cluster, &mut branch, tell);
+    registration(&basis, cluster, &mut branch, tell);
+    programs(&basis, cluster, &mut branch, tell);
+    let dns = cluster.dns(value(&basis.kubelet, "clusterDNS"));
+    let kubelet = kubelet::branch(&basis.kubelet, cluster.minor, span, tell);
+    Some(Group { branch, kubelet, dns })
+}
+
+fn role(record: &Record<'_>, name: &str, span: Span, tell: &mut Teller<'_>) -> Option<Role> {
+    let entry = record.entry("role");
+    let place = entry.map_or(span, |entry| entry.key_span);
+    let Some(word) = record.text("role") else {
+        let message = format!("nothing says what the machines of the group `{name}` are for");
+        tell.error(codes::MISSING, place, message, "add `role: Node`");
+        return None;
+    };
+    match Role::parse(word) {
+        Some(Role::Bastion) => {
+            let message = format!("the group `{name}` is left out: a bastion has no kubelet, and is no node");
+            let hint = "make it with the tool that makes your machines; `machines[].jumpHost` goes through one";
+            tell.warning(codes::FIELD_DIFFERS, place, message, hint);
+            None
+        }
+        Some(role @ (Role::ControlPlane | Role::ApiServer | Role::Part)) => {
+            let message = format!("the machines of the group `{name}` come up as nodes; kops' static pods of the control plane and its etcd are not made");
+            let hint = "let kops keep the control plane, or write `controlPlane` for this group in additions: a program that makes it";
+            tell.warning(codes::FIELD_DIFFERS, place, message, hint);
+            Some(role)
+        }
+        Some(Role::Node) => Some(Role::Node),
+        None => {
+            let words = ["Node", "ControlPlane", "Master", "APIServer", "Bastion"];
+            let hint = bringup_diag::closest(word, words)
+                .map_or_else(|| "write `Node` or `ControlPlane`".to_owned(), |near| format!("did you mean `{near}`?"));
+            tell.error(codes::WRONG_TYPE, place, format!("kops has no role `{word}`"), hint);
+            None
+        }
+    }
+}
+
+fn os(image: Option<&Entry>, span: Span, tell: &mut Teller<'_>) -> System {
+    let name = image.and_then(|image| image.value.text());
+    let place = image.map_or(span, |image| image.key_span);
+    let found = name.and_then(system);
+    match (found, name) {
+        (Some(system), Some(name)) if system.family == "generic" => {
+            let message = format!("the system of `{name}` is one that is not known here: what all have in common is relied on");
+            tell.warning(codes::FIELD_DIFFERS, place, message, "write `os` and `software` for this group in additions");
+        }
+        (None, name) => {
+            let told = name.map_or_else(
+                || "the group names no image".to_owned(),
+                |name| format!("the image `{name}` does not tell its system"),
+            );
+            let message = format!("{told}: it is taken for Ubuntu 24.04, which kops takes by itself");
+            let hint = "write `os: {family: ..., version: ...}` for this group in additions if it is another";
+            tell.note(codes::DIFFERENCE, place, message, hint);
+        }
+        _ => {}
+    }
+    found.unwrap_or(DEFAULT)
+}
+
+/// The cluster's settings for this role with the group's laid over them, over what kops takes by itself.
+fn kubelet_settings(
+    record: &Record<'_>,
+    role: Role,
+    cluster: &Cluster<'_>,
+    span: Span,
+    tell: &mut Teller<'_>,
+) -> Vec<Entry> {
+    let own = kubelet::settings(record.get("kubelet"), "kubelet of a kops group", tell);
+    let base = if role == Role::ControlPlane { &cluster.control_plane_kubelet } else { &cluster.kubelet };
+    let given = laid_over(base, &own);
+    let defaults = kubelet::defaults(cluster.minor, cluster.amazon_vpc, &given, span);
+    if let Some(hostname) = value(&given, "hostnameOverride").filter(|node| node.text() != Some("@aws")) {
+        let message = "`hostnameOverride` would give all nodes of the group one name: the machine's own is used";
+        tell.warning(codes::FIELD_DIFFERS, hostname.span, message, "write `nodeName` for this group in additions");
+    }
+    laid_over(&defaults, &given)
+}
+
+fn hardware(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell: &mut Teller<'_>) {
+    let Basis { record, role, span, .. } = basis;
+    let (types, scale) = scaling(record, *role, *span, tell);
+    if is_arm(record.text("image"), types.first().and_then(Node::text)) {
+        branch.put("architecture", text(*span, "aarch64"));
+    }
+    if cluster.on_aws {
+        branch.put_full("instanceTypes", list(*span, types));
+        branch.put_full("launch", launch(cluster.common(*role), record, *role, *span, tell));
+        if !is_karpenters(record) {
+            branch.put("scaling", scale);
+        }
+    }
+}
+
+fn is_karpenters(record: &Record<'_>) -> bool {
+    record.text("manager") == Some("Karpenter")
+}
+
+/// What the node says of itself: labels, taints, how many pods it takes.
+fn registration(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell: &mut Teller<'_>) {
+    let Basis { record, role, span, kubelet, .. } = basis;
+    branch.put_full("labels", labels(kubelet, record.get("nodeLabels"), *span, tell));
+    let items = |node: Option<&Node>| -> Vec<Node> { node.and_then(Node::items).unwrap_or_default().to_vec() };
+    let base = if *role == Role::ControlPlane { &cluster.control_plane_kubelet } else { &cluster.kubelet };
+    let sources = [
+        items(value(base, "taints")),
+        items(value(&cluster.kubelet, "taints")),
+        items(value(kubelet, "taints")),
+        record.items("taints").to_vec(),
+    ];
+    let sources: Vec<&[Node]> = sources.iter().map(Vec::as_slice).collect();
+    branch.put_full("taints", taints(&sources, *role, is_karpenters(record), cluster.minor, *span, tell));
+    if let Some(pods) = value(kubelet, "maxPods") {
+        branch.put("maxPods", pods.clone());
+    } else if cluster.on_aws {
+        // With addresses of the cloud for pods kops counts interfaces, up to Kubernetes' own number.
+        let mut interfaces = Branch::new(*span);
+        interfaces.put("cap", plain(*span, 110));
+        let pods = if cluster.counts_interfaces { interfaces.into_node() } else { plain(*span, 110) };
+        branch.put("maxPods", pods);
+    }
+}
+
+/// What runs on the node and what it reads: runtime, software, kernel, files, units, steps, parts.
+fn programs(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell: &mut Teller<'_>) {
+    let Basis { record, role, system, span, kubelet } = basis;
+    let mut names = Names::default();
+    let sandbox = value(kubelet, "podInfraContainerImage");
+    let runtime = if cluster.docker {
+        let runtime = runtime::docker(cluster.docker_settings, sandbox, *span);
+        Runtime { runtime, software: None, files: Vec::new() }
+    } else {
+        let own = containerd_settings(record.get("containerd"), "containerd of a kops group", tell);
+        containerd(&laid_over(&cluster.containerd, &own), sandbox, cluster.minor, *span, tell)
+    };
+    branch.put_full("runtime", runtime.runtime);
+    branch.put_full("software", machine::software(*system, runtime.software, *span, tell));
+    let cluster_settings = cluster.spec.items("sysctlParameters");
+    let settings = record.items("sysctlParameters");
+    branch.put_full("sysctls", sysctls(cluster.surroundings(), settings, cluster_settings, *span, tell));
+    let own_files = file_assets::read(record.items("fileAssets"), tell);
+    let mut files = runtime.files;
+    files.extend(file_assets::files(&own_files, &cluster.files, *role));
+    branch.put_full("files", list(*span, files));
+    let mut manifests = Branch::new(*span);
+    let path = value(kubelet, "podManifestPath").and_then(Node::text).unwrap_or(MANIFESTS);
+    manifests.put("path", text(*span, path));
+    branch.put("directories", list(*span, vec![manifests.into_node()]));
+    let (parts, mut steps) = parts::parts(record.items("additionalUserData"), &mut names, tell);
+    steps.extend(machine::mounts(record.items("volumeMounts"), &mut names, tell));
+    let packages = [cluster.spec.items("packages"), record.items("packages")].concat();
+    steps.extend(machine::packages(*system, &packages, &mut names, tell));
+    let own_hooks = hooks::read(record.items("hooks"), tell);
+    let added = hooks(&own_hooks, &cluster.hooks, *role, cluster.docker, &mut names, tell);
+    steps.extend(added.steps);
+    branch.put_full("steps", list(*span, steps));
+    branch.put_full("units", list(*span, added.units));
+    branch.put_full("parts", list(*span, parts));
+    machine::updates(record.entry("updatePolicy"), tell);
+}

@@ -1,0 +1,127 @@
+//! Labels and taints of a group's nodes.
+
+use std::collections::BTreeSet;
+
+use bringup_diag::Span;
+use bringup_yaml::{Entry, Node};
+
+use super::kubelet::{Settings, laid_over, literal, value};
+use super::role::Role;
+use crate::codes;
+use crate::tell::Teller;
+use crate::tree::{Branch, list, text};
+
+/// Labels under `kubernetes.io` that kubelet may set on its own node.
+const ALLOWED: [&str; 11] = [
+    "kubernetes.io/hostname",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region",
+    "beta.kubernetes.io/instance-type",
+    "node.kubernetes.io/instance-type",
+    "kubernetes.io/os",
+    "kubernetes.io/arch",
+    "beta.kubernetes.io/os",
+    "beta.kubernetes.io/arch",
+];
+
+/// Whether kubelet may set a label on its own node. With kops, its controller sets the others from outside.
+fn is_kubelets(label: &str) -> bool {
+    let Some((namespace, _)) = label.split_once('/') else { return true };
+    let within = |parent: &str| {
+        namespace == parent || namespace.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.'))
+    };
+    if within("node-restriction.kubernetes.io") {
+        return false;
+    }
+    !(within("kubernetes.io") || within("k8s.io"))
+        || ALLOWED.contains(&label)
+        || within("kubelet.kubernetes.io")
+        || within("node.kubernetes.io")
+}
+
+/// The labels of kubelet's settings with the group's own laid over them; those that kubelet may not set are told.
+pub(super) fn labels(kubelet: &[Entry], group: Option<&Node>, span: Span, tell: &mut Teller<'_>) -> Node {
+    let entries_of = |node: Option<&Node>| -> Settings {
+        node.and_then(Node::entries).unwrap_or_default().to_vec()
+    };
+    let all = laid_over(&entries_of(value(kubelet, "nodeLabels")), &entries_of(group));
+    let (own, others): (Settings, Settings) = all.into_iter().partition(|entry| is_kubelets(&entry.key));
+    if let Some(first) = others.first() {
+        let names: Vec<String> = others.iter().map(|entry| format!("`{}`", entry.key)).collect();
+        let message = format!(
+            "kubelet may not give its own node {}: with kops, its controller does it from outside",
+            names.join(", ")
+        );
+        let hint = "give nodes these labels with `kubectl label`, or use names outside of `kubernetes.io` and `k8s.io`";
+        tell.warning(codes::FIELD_DIFFERS, first.key_span, message, hint);
+    }
+    let mut labels = Branch::new(span);
+    for entry in &own {
+        labels.put_field(&entry.key, &Entry { value: as_text(&entry.value), ..entry.clone() });
+    }
+    labels.into_node()
+}
+
+/// A label's value is text, whatever it looks like; kops would stumble over a bare number.
+fn as_text(node: &Node) -> Node {
+    match node.text() {
+        Some(value) => literal(&text(node.span, value)),
+        None => node.clone(),
+    }
+}
+
+/// All taints: those of the cluster's kubelet, of the group and of its kubelet, and those that the role brings.
+pub(super) fn taints(
+    sources: &[&[Node]],
+    role: Role,
+    is_karpenters: bool,
+    minor: Option<u16>,
+    span: Span,
+    tell: &mut Teller<'_>,
+) -> Node {
+    let mut all: Vec<(String, Span)> = sources
+        .iter()
+        .flat_map(|nodes| nodes.iter())
+        .filter_map(|node| Some((node.text()?.to_owned(), node.span)))
+        .collect();
+    let roles = match role {
+        Role::ControlPlane if minor.is_some_and(|minor| minor < 24) => "node-role.kubernetes.io/master=:NoSchedule",
+        Role::ControlPlane => "node-role.kubernetes.io/control-plane=:NoSchedule",
+        Role::ApiServer => "node-role.kubernetes.io/api-server=:NoSchedule",
+        _ => "",
+    };
+    if !roles.is_empty() {
+        all.push((roles.to_owned(), span));
+    }
+    if is_karpenters {
+        all.push(("karpenter.sh/unregistered=:NoExecute".to_owned(), span));
+    }
+    all.sort_by(|one, other| one.0.cmp(&other.0));
+    let mut seen = BTreeSet::new();
+    let taints = all
+        .into_iter()
+        .filter_map(|(taint, span)| taint_of(&taint, span, tell).filter(|(key, ..)| seen.insert(key.clone())))
+        .map(|(_, node)| node)
+        .collect();
+    list(span, taints)
+}
+
+/// `key=value:Effect`, where the value may be left out; with it, what makes it the same as another.
+fn taint_of(taint: &str, span: Span, tell: &mut Teller<'_>) -> Option<((String, String), Node)> {
+    let parts = taint.rsplit_once(':').filter(|(key, effect)| !key.contains(':') && !effect.is_empty());
+    let Some((pair, effect)) = parts else {
+        let message = format!("`{taint}` is no taint");
+        tell.error(codes::WRONG_TYPE, span, message, "write `key=value:NoSchedule`");
+        return None;
+    };
+    let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+    let mut branch = Branch::new(span);
+    branch.put("key", text(span, key));
+    if !value.is_empty() {
+        branch.put("value", text(span, value));
+    }
+    branch.put("effect", text(span, effect));
+    Some(((key.to_owned(), effect.to_owned()), branch.into_node()))
+}

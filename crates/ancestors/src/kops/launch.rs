@@ -1,0 +1,173 @@
+//! How the machines of a group are launched on AWS.
+
+use bringup_diag::Span;
+use bringup_yaml::{Entry, Node, Resolved};
+
+use super::group_fields::{IAM, INSTANCE_METADATA, MIXED_INSTANCES, ROOT_VOLUME, VOLUME};
+use super::kubelet::laid_over;
+use super::role::Role;
+use crate::codes;
+use crate::fields::Record;
+use crate::tell::Teller;
+use crate::tree::{Branch, list, plain, text};
+
+/// What of the cluster goes into every launch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Common<'a> {
+    pub(super) key_name: Option<&'a Entry>,
+    pub(super) tags: Option<&'a Node>,
+    pub(super) policies: Option<&'a Node>,
+}
+
+/// `launch`.
+pub(super) fn launch(common: Common<'_>, group: &Record<'_>, role: Role, span: Span, tell: &mut Teller<'_>) -> Node {
+    let mut launch = Branch::new(span);
+    image(group, &mut launch, tell);
+    if let Some(key) = common.key_name.filter(|key| key.value.text() != Some("")) {
+        launch.put_field("keyName", key);
+    }
+    launch.put_full("volumes", list(span, volumes(group, role, span, tell)));
+    if let Some(node) = group.get("instanceMetadata") {
+        let given = tell.record(node, "`instanceMetadata` of kops", INSTANCE_METADATA);
+        let mut metadata = Branch::new(node.span);
+        let tokens = given.get("httpTokens");
+        metadata.put_some("tokensRequired", tokens.map(|node| plain(node.span, node.text() != Some("optional"))));
+        if let Some(limit) = given.entry("httpPutResponseHopLimit") {
+            metadata.put_field("hopLimit", limit);
+        }
+        launch.put_full("metadata", metadata.into_node());
+    }
+    let entries = |node: Option<&Node>| node.and_then(Node::entries).unwrap_or_default().to_vec();
+    let tags = laid_over(&entries(common.tags), &entries(group.get("cloudLabels")));
+    let mut named = Branch::new(span);
+    for entry in &tags {
+        named.put(&entry.key, text(entry.value.span, entry.value.text().unwrap_or_default()));
+    }
+    launch.put_full("tags", named.into_node());
+    let mut groups: Vec<Node> = group.get("securityGroupOverride").into_iter().cloned().collect();
+    groups.extend(group.items("additionalSecurityGroups").iter().cloned());
+    launch.put_full("securityGroups", list(span, groups));
+    launch.put_full("role", nodes_role(common, group, span, tell));
+    if let Some(price) = group.entry("maxPrice") {
+        launch.put("spot", plain(price.value.span, true));
+        let message = "spot capacity is asked for at up to the price on demand, not at `maxPrice`";
+        tell.note(codes::DIFFERENCE, price.key_span, message, "set the price in the launch template, if it matters");
+    }
+    let root = group.get("rootVolume").and_then(|node| node.get("optimization"));
+    launch.put_some("ebsOptimized", group.get("rootVolumeOptimization").or(root).cloned());
+    if let Some(monitoring) = group.entry("detailedInstanceMonitoring") {
+        launch.put_field("monitoring", monitoring);
+    }
+    launch.into_node()
+}
+
+fn image(group: &Record<'_>, launch: &mut Branch, tell: &mut Teller<'_>) {
+    let Some(entry) = group.entry("image") else { return };
+    let (span, image) = (entry.value.span, entry.value.text().unwrap_or_default());
+    if image.starts_with("ami-") {
+        launch.put("image", text(span, image));
+    } else if let Some(parameter) = image.strip_prefix("ssm:") {
+        launch.put("imageParameter", text(span, parameter));
+    } else {
+        let message = format!("kops looks the image `{image}` up by its name; a launch template needs its id");
+        let hint = "write `launch: {image: ami-...}` in additions where a CloudFormation template is wanted";
+        tell.note(codes::DIFFERENCE, entry.key_span, message, hint);
+    }
+}
+
+/// The root volume in either version's words, then the others.
+fn volumes(group: &Record<'_>, role: Role, span: Span, tell: &mut Teller<'_>) -> Vec<Node> {
+    let newer = group.get("rootVolume").map(|node| tell.record(node, "`rootVolume` of kops", ROOT_VOLUME));
+    let root = |old: &str, new: &str| {
+        group.get(old).or_else(|| newer.as_ref().and_then(|record| record.get(new))).cloned()
+    };
+    let size = root("rootVolumeSize", "size");
+    let kind = root("rootVolumeType", "type");
+    let iops = root("rootVolumeIops", "iops").or_else(|| group.get("rootVolumeIOPS").cloned());
+    let throughput = root("rootVolumeThroughput", "throughput");
+    let encrypted = root("rootVolumeEncryption", "encryption");
+    let key = root("rootVolumeEncryptionKey", "encryptionKey");
+    let others = group.items("volumes");
+    let said = [&size, &kind, &iops, &throughput, &encrypted, &key].iter().any(|value| value.is_some());
+    let mut volumes = Vec::new();
+    if said || !others.is_empty() {
+        let mut volume = Branch::new(span);
+        // kops' own sizes.
+        let usual = if role == Role::ControlPlane { 64 } else { 128 };
+        volume.put("sizeGiB", size.unwrap_or_else(|| plain(span, usual)));
+        volume.put_some("type", kind);
+        volume.put_some("iops", iops);
+        volume.put_some("throughput", throughput);
+        volume.put_some("encrypted", encrypted);
+        volume.put_some("kmsKey", key);
+        volumes.push(volume.into_node());
+    }
+    for node in others {
+        let given = tell.record(node, "a volume of kops", VOLUME);
+        let mut volume = Branch::new(node.span);
+        for (theirs, ours) in [
+            ("device", "device"),
+            ("size", "sizeGiB"),
+            ("type", "type"),
+            ("iops", "iops"),
+            ("throughput", "throughput"),
+            ("encrypted", "encrypted"),
+            ("key", "kmsKey"),
+        ] {
+            if let Some(entry) = given.entry(theirs) {
+                volume.put_field(ours, entry);
+            }
+        }
+        volumes.push(volume.into_node());
+    }
+    volumes
+}
+
+fn nodes_role(common: Common<'_>, group: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Node {
+    let mut role = Branch::new(span);
+    if let Some(node) = group.get("iam") {
+        let given = tell.record(node, "`iam` of a kops group", IAM);
+        if let Some(profile) = given.get("profile") {
+            // kops takes the profile's ARN, CloudFormation its name.
+            let name = profile.text().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+            role.put("instanceProfile", text(profile.span, name));
+            return role.into_node();
+        }
+    }
+    if let Some(policies) = common.policies.filter(|policies| policies.items().is_some()) {
+        role.put("policies", policies.clone());
+    }
+    role.into_node()
+}
+
+/// Instance types and `scaling`.
+pub(super) fn scaling(group: &Record<'_>, role: Role, span: Span, tell: &mut Teller<'_>) -> (Vec<Node>, Node) {
+    let mut types: Vec<Node> = Vec::new();
+    // Several types may be written with commas.
+    if let Some(machine) = group.get("machineType") {
+        let words = machine.text().unwrap_or_default().split(',').map(str::trim);
+        types.extend(words.filter(|word| !word.is_empty()).map(|word| text(machine.span, word)));
+    }
+    let usual = if role == Role::Node { 2 } else { 1 };
+    let size = |key: &str| group.get(key).cloned().unwrap_or_else(|| plain(span, usual));
+    let (min, max) = (size("minSize"), size("maxSize"));
+    let mut scaling = Branch::new(span);
+    scaling.put("min", min.clone());
+    // One of the two alone moves the other: a group cannot shrink below what it may grow to.
+    let number = |node: &Node| match node.scalar().map(bringup_yaml::Scalar::core) {
+        Some(Resolved::Integer(number)) => Some(number),
+        _ => None,
+    };
+    scaling.put("max", if number(&max) < number(&min) { min } else { max });
+    if let Some(node) = group.get("mixedInstancesPolicy") {
+        let policy = tell.record(node, "`mixedInstancesPolicy` of kops", MIXED_INSTANCES);
+        let listed = policy.items("instances");
+        if !listed.is_empty() {
+            types = listed.to_vec();
+        }
+        if let Some(share) = policy.entry("onDemandAboveBase").filter(|_| listed.len() > 1) {
+            scaling.put_field("onDemandPercentage", share);
+        }
+    }
+    (types, scaling.into_node())
+}

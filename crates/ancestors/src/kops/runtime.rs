@@ -1,0 +1,247 @@
+//! The container runtime: kops' `containerd` and `docker`.
+
+use std::fmt::Write as _;
+
+use bringup_diag::Span;
+use bringup_yaml::{Entry, Node, Resolved};
+
+use super::kubelet::{Settings, value};
+use super::runtime_fields::{CONTAINERD, DAEMON_KEYS, DOCKER, NRI, PACKAGES};
+use crate::codes;
+use crate::fields::{Record, is_nothing};
+use crate::tell::Teller;
+use crate::tree::{Branch, list, text};
+
+/// Where containerd looks for settings of registries.
+const REGISTRIES: &str = "/etc/containerd/certs.d";
+
+/// The settings of containerd, of a cluster or of a group.
+pub(super) fn containerd_settings(node: Option<&Node>, what: &str, tell: &mut Teller<'_>) -> Settings {
+    let Some(node) = node else { return Vec::new() };
+    tell.record(node, what, CONTAINERD);
+    if let Some(nri) = node.get("nri") {
+        tell.record(nri, "`nri` of kops' containerd", NRI);
+    }
+    if let Some(packages) = node.get("packages") {
+        tell.record(packages, "`packages` of kops' containerd", PACKAGES);
+    }
+    let known = |entry: &&Entry| {
+        CONTAINERD.iter().any(|(name, _)| *name == entry.key)
+            && !is_nothing(&entry.value)
+            && entry.value.text() != Some("")
+    };
+    node.entries().unwrap_or_default().iter().filter(known).cloned().collect()
+}
+
+/// What the runtime adds to a group.
+pub(super) struct Runtime {
+    /// `runtime`.
+    pub(super) runtime: Node,
+    /// `software.runtime`, where kops' document says where it comes from.
+    pub(super) software: Option<Node>,
+    /// Files of mirrors.
+    pub(super) files: Vec<Node>,
+}
+
+/// containerd.
+pub(super) fn containerd(
+    settings: &[Entry],
+    sandbox: Option<&Node>,
+    minor: Option<u16>,
+    span: Span,
+    tell: &mut Teller<'_>,
+) -> Runtime {
+    let mut runtime = Branch::new(span);
+    let version = value(settings, "version");
+    let plain_version = version.map(|node| text(node.span, unmarked(node)));
+    runtime.put_some("version", plain_version);
+    let image = value(settings, "sandboxImage").or(sandbox).cloned();
+    runtime.put_some("sandboxImage", image);
+    let schema_3 = match version.and_then(Node::text) {
+        Some(version) => !version.trim_start_matches('v').starts_with("1."),
+        None => minor.is_some_and(|minor| minor >= 36),
+    };
+    let mut files = Vec::new();
+    if let Some(whole) = value(settings, "configOverride") {
+        let message = "kops takes this as all of containerd's configuration; here it is laid over what the node needs";
+        tell.note(codes::DIFFERENCE, whole.span, message, "nothing has to be done, unless it leaves something out on purpose");
+        runtime.put("config", whole.clone());
+    } else {
+        let config = fragment(settings, schema_3);
+        if !config.is_empty() {
+            let place = settings.first().map_or(span, |entry| entry.value.span);
+            runtime.put("config", text(place, config));
+        }
+        files = mirrors(settings);
+    }
+    Runtime { runtime: runtime.into_node(), software: software(settings, span), files }
+}
+
+fn unmarked(node: &Node) -> String {
+    node.text().unwrap_or_default().trim_start_matches('v').to_owned()
+}
+
+/// What is said of containerd, as TOML.
+fn fragment(settings: &[Entry], schema_3: bool) -> String {
+    let mut toml = String::new();
+    for key in ["root", "state"] {
+        if let Some(path) = value(settings, key).and_then(Node::text) {
+            let _ = writeln!(toml, "{key} = {}", quoted(path));
+        }
+    }
+    if let Some(address) = value(settings, "address").and_then(Node::text) {
+        let _ = writeln!(toml, "grpc.address = {}", quoted(address));
+    }
+    if let Some(level) = value(settings, "logLevel").and_then(Node::text) {
+        let _ = writeln!(toml, "debug.level = {}", quoted(level));
+    }
+    let truth = |node: &Node| node.scalar().map(bringup_yaml::Scalar::core) == Some(Resolved::Bool(true));
+    if value(settings, "selinuxEnabled").is_some_and(truth) {
+        let plugin = if schema_3 { "io.containerd.cri.v1.runtime" } else { "io.containerd.grpc.v1.cri" };
+        let _ = writeln!(toml, "plugins.{}.enable_selinux = true", quoted(plugin));
+    }
+    if let Some(nri) = value(settings, "nri").filter(|nri| nri.get("enabled").is_none_or(truth)) {
+        let plugin = format!("plugins.{}", quoted("io.containerd.nri.v1.nri"));
+        let _ = writeln!(toml, "{plugin}.disable = false");
+        for (theirs, ours) in [
+            ("pluginRegistrationTimeout", "plugin_registration_timeout"),
+            ("pluginRequestTimeout", "plugin_request_timeout"),
+        ] {
+            if let Some(time) = nri.get(theirs).and_then(Node::text) {
+                let _ = writeln!(toml, "{plugin}.{ours} = {}", quoted(time));
+            }
+        }
+    }
+    let mut additions = value(settings, "configAdditions").and_then(Node::entries).unwrap_or_default().to_vec();
+    additions.sort_by(|one, other| one.key.cmp(&other.key));
+    for entry in &additions {
+        let value = match entry.value.scalar().map(bringup_yaml::Scalar::core) {
+            Some(Resolved::Integer(number)) => number.to_string(),
+            Some(Resolved::Bool(value)) => value.to_string(),
+            // kops takes these two words for truth values even in quotes.
+            _ => match entry.value.text().unwrap_or_default() {
+                word @ ("true" | "false") => word.to_owned(),
+                word => quoted(word),
+            },
+        };
+        let _ = writeln!(toml, "{} = {value}", dotted(&entry.key));
+    }
+    toml
+}
+
+/// A path of kops, whose parts are parted by dots and quoted where they have dots of their own, as a key of TOML.
+fn dotted(path: &str) -> String {
+    let (mut parts, mut part, mut inside) = (Vec::new(), String::new(), false);
+    for letter in path.chars() {
+        match letter {
+            '"' => inside = !inside,
+            '.' if !inside => parts.push(std::mem::take(&mut part)),
+            letter => part.push(letter),
+        }
+    }
+    parts.push(part);
+    let bare = |part: &String| {
+        !part.is_empty() && part.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
+    };
+    let parts: Vec<String> = parts.iter().map(|part| if bare(part) { part.clone() } else { quoted(part) }).collect();
+    parts.join(".")
+}
+
+/// A string of TOML.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            letter if letter.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(letter));
+            }
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// One file for each registry that has mirrors; their order is that of preference.
+fn mirrors(settings: &[Entry]) -> Vec<Node> {
+    let mut files = Vec::new();
+    for entry in value(settings, "registryMirrors").and_then(Node::entries).unwrap_or_default() {
+        let mut hosts = String::new();
+        for mirror in entry.value.items().unwrap_or_default().iter().filter_map(Node::text) {
+            let _ = writeln!(hosts, "[host.{}]\n  capabilities = [\"pull\", \"resolve\"]\n", quoted(mirror));
+        }
+        let registry = if entry.key == "*" { "_default" } else { &entry.key };
+        let mut file = Branch::new(entry.key_span);
+        file.put("path", text(entry.key_span, format!("{REGISTRIES}/{registry}/hosts.toml")));
+        file.put("content", text(entry.value.span, hosts));
+        file.put("mode", text(entry.key_span, "0644"));
+        files.push(file.into_node());
+    }
+    files
+}
+
+/// Where containerd comes from, if kops is told so.
+fn software(settings: &[Entry], span: Span) -> Option<Node> {
+    let truth = |node: &Node| node.scalar().map(bringup_yaml::Scalar::core) == Some(Resolved::Bool(true));
+    let mut item = Branch::new(span);
+    if value(settings, "skipInstall").is_some_and(truth) {
+        item.put("from", text(span, "image"));
+        return Some(item.into_node());
+    }
+    let packages = value(settings, "packages")?;
+    let mut downloads = Branch::new(packages.span);
+    for (architecture, url, digest) in
+        [("x86_64", "urlAmd64", "hashAmd64"), ("aarch64", "urlArm64", "hashArm64")]
+    {
+        let (Some(url), Some(digest)) = (packages.get(url), packages.get(digest)) else { continue };
+        let mut download = Branch::new(url.span);
+        download.put("urls", list(url.span, vec![url.clone()]));
+        download.put("sha256", digest.clone());
+        downloads.put(architecture, download.into_node());
+    }
+    if downloads.is_empty() {
+        return None;
+    }
+    item.put("from", text(packages.span, "url"));
+    item.put("downloads", downloads.into_node());
+    Some(item.into_node())
+}
+
+/// docker, for Kubernetes below 1.24.
+pub(super) fn docker(record: Option<Record<'_>>, sandbox: Option<&Node>, span: Span) -> Node {
+    let mut runtime = Branch::new(span);
+    runtime.put("name", text(span, "docker"));
+    runtime.put_some("sandboxImage", sandbox.cloned());
+    let Some(record) = record else { return runtime.into_node() };
+    runtime.put_some("version", record.get("version").map(|node| text(node.span, unmarked(node))));
+    let mut daemon = Branch::new(span);
+    for (field, key) in DAEMON_KEYS {
+        daemon.put_some(key, record.get(field).cloned());
+    }
+    let options = record.items("logOpt").iter().filter_map(|node| Some((node, node.text()?.split_once('=')?)));
+    let mut log = Branch::new(span);
+    for (node, (name, value)) in options {
+        log.put(name, text(node.span, value));
+    }
+    daemon.put_full("log-opts", log.into_node());
+    runtime.put_full("dockerConfig", daemon.into_node());
+    runtime.into_node()
+}
+
+/// The settings of docker.
+pub(super) fn docker_settings<'a>(node: Option<&'a Node>, tell: &mut Teller<'_>) -> Option<Record<'a>> {
+    node.map(|node| tell.record(node, "`docker` of kops' Cluster", DOCKER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dotted;
+
+    #[test]
+    fn paths_keep_the_dots_of_quoted_parts() {
+        let path = "plugins.\"io.containerd.grpc.v1.cri\".sandbox_image";
+        assert_eq!(dotted(path), path);
+        assert_eq!(dotted("debug.level"), "debug.level");
+    }
+}
