@@ -12,6 +12,7 @@ pub mod additions;
 pub mod codes;
 mod eksctl;
 mod fields;
+mod ids;
 mod kops;
 mod merge_keys;
 mod read;

@@ -6,10 +6,10 @@ use bringup_diag::Findings;
 use bringup_spec::{Files, Read};
 use bringup_yaml::{Limits, Node};
 
-use crate::System;
 use crate::additions::{is_additions, lay_over};
 use crate::merge_keys::carried_out;
 use crate::tell::Teller;
+use crate::{System, kops};
 
 /// A file: its name as the person gave it, and its text.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +73,9 @@ fn translated(inputs: Vec<(Input<'_>, Vec<Node>)>) -> Read {
                 rest.push(tree);
             }
         }
+    }
+    if of_system.contains_key(&System::Kops) {
+        kops::leave_objects_aside(&mut rest, &mut tell);
     }
     let mut trees = Vec::new();
     let foreign = !of_system.is_empty();

@@ -5,9 +5,10 @@ use bringup_spec::{KubernetesVersion, Name};
 use bringup_yaml::{Entry, Node};
 
 use super::family::Family;
-use super::{group, ids, network, tables};
+use super::{group, network, tables};
 use crate::codes;
 use crate::fields::Record;
+use crate::ids;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
 

@@ -4,8 +4,9 @@ use bringup_yaml::Node;
 
 use super::cluster::Cluster;
 use super::group::Given;
-use super::{iam, ids, record, tables, volumes};
+use super::{iam, record, tables, volumes};
 use crate::codes;
+use crate::ids;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
 

@@ -8,7 +8,6 @@ mod family;
 mod flags;
 mod group;
 mod iam;
-mod ids;
 mod instances;
 mod kubelet;
 mod launch;

@@ -4,9 +4,10 @@ use bringup_diag::Span;
 use bringup_yaml::Node;
 
 use super::cluster::Learnt;
-use super::{ids, record, tables};
+use super::{record, tables};
 use crate::codes;
 use crate::fields::Record;
+use crate::ids;
 use crate::tell::Teller;
 use crate::tree::{Branch, list};
 

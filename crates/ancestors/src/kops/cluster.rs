@@ -17,6 +17,7 @@ use super::sysctls::Surroundings;
 use super::{machine, network, runtime};
 use crate::codes;
 use crate::fields::Record;
+use crate::ids;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, text};
 
@@ -94,8 +95,16 @@ impl<'a> Cluster<'a> {
             amazon_vpc,
             counts_interfaces: amazon_vpc || cilium_eni,
             kubelet: kubelet::settings(spec.get("kubelet"), "kubelet of kops' Cluster", tell),
-            control_plane_kubelet: kubelet::settings(control_plane, "the control plane's kubelet of kops' Cluster", tell),
-            containerd: runtime::containerd_settings(spec.get("containerd"), "containerd of kops' Cluster", tell),
+            control_plane_kubelet: kubelet::settings(
+                control_plane,
+                "the control plane's kubelet of kops' Cluster",
+                tell,
+            ),
+            containerd: runtime::containerd_settings(
+                spec.get("containerd"),
+                "containerd of kops' Cluster",
+                tell,
+            ),
             docker_settings: runtime::docker_settings(spec.get("docker"), tell),
             hooks: hooks::read(spec.items("hooks"), tell),
             files: file_assets::read(spec.items("fileAssets"), tell),
@@ -114,13 +123,15 @@ impl<'a> Cluster<'a> {
     /// The DNS that kubelet is told: its own setting, the cache on each node, or the cluster's.
     pub(super) fn dns(&self, kubelets: Option<&Node>) -> Option<Node> {
         let local = self.local_dns.filter(|dns| dns.flag("enabled") == Some(true));
-        let local = local.map(|dns| dns.get("localIP").cloned().unwrap_or_else(|| text(self.span, NODE_LOCAL)));
+        let local =
+            local.map(|dns| dns.get("localIP").cloned().unwrap_or_else(|| text(self.span, NODE_LOCAL)));
         let cluster = self.kube_dns.and_then(|dns| dns.get("serverIP")).cloned();
         kubelets.cloned().or(local).or(cluster).filter(|node| node.text() != Some(""))
     }
 
     pub(super) fn surroundings(&self) -> Surroundings<'a> {
-        let ports = self.spec.get("kubeAPIServer").and_then(|server| server.get("serviceNodePortRange")?.text());
+        let ports =
+            self.spec.get("kubeAPIServer").and_then(|server| server.get("serviceNodePortRange")?.text());
         Surroundings {
             on_aws: self.on_aws,
             cilium: self.networking.get("cilium").is_some(),
@@ -135,7 +146,11 @@ impl<'a> Cluster<'a> {
         Common {
             key_name: self.spec.entry("sshKeyName"),
             tags: self.spec.get("cloudLabels"),
-            policies: if role == Role::Node { of("node") } else { of("control-plane").or_else(|| of("master")) },
+            policies: if role == Role::Node {
+                of("node")
+            } else {
+                of("control-plane").or_else(|| of("master"))
+            },
         }
     }
 
@@ -171,7 +186,7 @@ impl<'a> Cluster<'a> {
             codes::DIFFERENCE,
             place,
             "with kops, nodes get their credentials from its controller; here they join with a kubeconfig",
-            "write `join: {kubeconfig: {secretsManager: ...}}` in additions, or `join: {method: bootstrap-token, token: ...}`, and give the file with `--with`",
+            "write `join: {kubeconfig: {secretsManager: ...}}` in additions, or `join.method: bootstrap-token` with its token, and give the file with `--with`",
         );
         tell.note(
             codes::DIFFERENCE,
@@ -194,7 +209,9 @@ impl<'a> Cluster<'a> {
             Some(host) => (own.map_or(self.name_span, |node| node.span), host.to_owned()),
             None => (self.name_span, format!("api.internal.{}", self.name)),
         };
-        let topology = self.address_field("topology").map(|entry| tell.record(&entry.value, "`topology` of kops", TOPOLOGY));
+        let topology = self
+            .address_field("topology")
+            .map(|entry| tell.record(&entry.value, "`topology` of kops", TOPOLOGY));
         let dns = topology.and_then(|topology| topology.get("dns"));
         let kind = dns.and_then(|dns| dns.text().or_else(|| dns.get("type")?.text()));
         if kind.is_some_and(|kind| kind.eq_ignore_ascii_case("none")) || self.name.ends_with(".k8s.local") {
@@ -215,7 +232,8 @@ impl<'a> Cluster<'a> {
         if let Some(dns) = dns {
             network.put("dns", list(dns.span, vec![dns]));
         }
-        let domain = self.spec.get("clusterDNSDomain").or_else(|| self.kube_dns.and_then(|dns| dns.get("domain")));
+        let domain =
+            self.spec.get("clusterDNSDomain").or_else(|| self.kube_dns.and_then(|dns| dns.get("domain")));
         network.put_some("domain", domain.filter(|node| node.text() != Some("")).cloned());
         let internal = field("nonMasqueradeCIDR").filter(|node| node.text() != Some(""));
         let given = |name: &str| field(name).filter(|node| node.text() != Some(""));
@@ -240,11 +258,12 @@ impl<'a> Cluster<'a> {
                 "write `aws: {region: ...}` in additions",
             ),
         }
-        if let Some(network) = self.address_field("networkID").filter(|entry| entry.value.text() != Some("")) {
-            aws.put_field("vpc", network);
-        }
-        let ids = self.subnets.iter().filter_map(|subnet| subnet.get("id"));
-        let mut ids: Vec<Node> = ids.filter(|id| id.text() != Some("")).cloned().collect();
+        let network = self.address_field("networkID").filter(|entry| entry.value.text() != Some(""));
+        aws.put_some("vpc", network.and_then(|entry| ids::real(&entry.value, "vpc-", tell)).cloned());
+        let given = self.subnets.iter().filter_map(|subnet| subnet.get("id"));
+        let given = given.filter(|id| id.text() != Some(""));
+        let mut ids: Vec<Node> =
+            given.filter(|id| ids::real(id, "subnet-", tell).is_some()).cloned().collect();
         let mut seen: Vec<String> = Vec::new();
         ids.retain(|id| {
             let new = !seen.iter().any(|known| Some(known.as_str()) == id.text());
@@ -289,7 +308,9 @@ fn is_aws(spec: &Record<'_>, tell: &mut Teller<'_>) -> bool {
     if cloud == "aws" {
         return true;
     }
-    let message = format!("the metadata service of `{cloud}` is not asked: nodes have their hosts' names, and no provider id");
+    let message = format!(
+        "the metadata service of `{cloud}` is not asked: nodes have their hosts' names, and no provider id"
+    );
     let hint = "write `kubelet: {flags: {cloud-provider: external}}` in additions where a controller of the cloud runs, and a facts file for what only the machine knows";
     tell.warning(codes::FIELD_DIFFERS, entry.key_span, message, hint);
     false

@@ -9,12 +9,16 @@ const STATE: &str = "where kops keeps its own state";
 const FIREWALL: &str = "who reaches the machines";
 const CLOUD_NETWORK: &str = "the network that the machines are made in";
 const API_SERVER: &str = "the API server";
-const GOSSIP: &str =
-    "names by gossip are made by kops' own programs: write `api.endpoint` with an address that nodes reach in additions";
+const GOSSIP: &str = "names by gossip are made by kops' own programs: write `api.endpoint` with an address that nodes reach in additions";
 
 /// A document of kops.
-pub(super) const DOCUMENT: &[Field] =
-    &[("apiVersion", Taken), ("kind", Taken), ("metadata", Taken), ("spec", Taken), ("status", Aside("nothing"))];
+pub(super) const DOCUMENT: &[Field] = &[
+    ("apiVersion", Taken),
+    ("kind", Taken),
+    ("metadata", Taken),
+    ("spec", Taken),
+    ("status", Aside("nothing")),
+];
 
 /// `spec` of a `Cluster`.
 pub(super) const CLUSTER: &[Field] = &[
@@ -69,7 +73,7 @@ pub(super) const CLUSTER: &[Field] = &[
     ("kubernetesVersion", Taken),
     ("masterInternalName", Taken),
     ("masterKubelet", Taken),
-    ("masterPublicName", Aside("the name by which people reach the API server; nodes use the internal one")),
+    ("masterPublicName", Aside("the name by which people, not nodes, reach the API server")),
     ("metricsServer", Aside(IN_CLUSTER)),
     ("networkCIDR", Aside(CLOUD_NETWORK)),
     ("networkID", Taken),
@@ -122,7 +126,9 @@ pub(super) const NETWORKING: &[Field] = &[
     ("kubeRouter", Aside(IN_CLUSTER)),
     (
         "kubenet",
-        Differs("kops gives containerd a template of a bridge for it: install a pod network, or place such a template with `files`"),
+        Differs(
+            "kops gives containerd a template of a bridge for it: install a pod network, or place such a template with `files`",
+        ),
     ),
     ("kuberouter", Aside(IN_CLUSTER)),
     ("lyftvpc", Differs("this pod network is long gone: install another")),
@@ -166,7 +172,7 @@ pub(super) const API: &[Field] = &[
     ("additionalSANs", Aside(API_SERVER)),
     ("dns", Aside("how people reach the API server")),
     ("loadBalancer", Aside("how the API server is reached")),
-    ("publicName", Aside("the name by which people reach the API server; nodes use the internal one")),
+    ("publicName", Aside("the name by which people, not nodes, reach the API server")),
 ];
 
 /// `spec.egressProxy`.
@@ -183,7 +189,9 @@ pub(super) const ASSETS: &[Field] = &[
     ),
     (
         "containerRegistry",
-        Differs("write the registry as a mirror of the others, under `containerd.registryMirrors`, and the sandbox image under `containerd.sandboxImage`"),
+        Differs(
+            "write the registry as a mirror of the others, under `containerd.registryMirrors`, and the sandbox image under `containerd.sandboxImage`",
+        ),
     ),
     (
         "fileRepository",

@@ -13,6 +13,7 @@ use super::launch::{launch, scaling};
 use super::names::Names;
 use super::role::Role;
 use super::runtime::{self, Runtime, containerd, containerd_settings};
+use super::steps::words;
 use super::sysctls::sysctls;
 use super::{file_assets, machine, parts};
 use crate::codes;
@@ -38,7 +39,12 @@ struct Basis<'a> {
 }
 
 /// Translates a group; bastions and what has no kubelet otherwise are left out.
-pub(super) fn group(document: &Node, name: String, cluster: &Cluster<'_>, tell: &mut Teller<'_>) -> Option<Group> {
+pub(super) fn group(
+    document: &Node,
+    name: String,
+    cluster: &Cluster<'_>,
+    tell: &mut Teller<'_>,
+) -> Option<Group> {
     let span = document.span;
     let record = match document.get("spec") {
         Some(spec) => tell.record(spec, "kops' InstanceGroup", GROUP),
@@ -57,7 +63,8 @@ pub(super) fn group(document: &Node, name: String, cluster: &Cluster<'_>, tell: 
         span,
     };
     let mut branch = Branch::new(span);
-    let place = document.get("metadata").and_then(|metadata| metadata.get("name")).map_or(span, |name| name.span);
+    let place =
+        document.get("metadata").and_then(|metadata| metadata.get("name")).map_or(span, |name| name.span);
     branch.put("name", text(place, name));
     if cluster.on_aws {
         branch.put("platform", text(span, "aws"));
@@ -89,12 +96,15 @@ fn role(record: &Record<'_>, name: &str, span: Span, tell: &mut Teller<'_>) -> O
     match Role::parse(word) {
         Some(Role::Bastion) => {
             let message = format!("the group `{name}` is left out: a bastion has no kubelet, and is no node");
-            let hint = "make it with the tool that makes your machines; `machines[].jumpHost` goes through one";
+            let hint =
+                "make it with the tool that makes your machines; `machines[].jumpHost` goes through one";
             tell.warning(codes::FIELD_DIFFERS, place, message, hint);
             None
         }
         Some(role @ (Role::ControlPlane | Role::ApiServer | Role::Part)) => {
-            let message = format!("the machines of the group `{name}` come up as nodes; kops' static pods of the control plane and its etcd are not made");
+            let message = format!(
+                "the machines of the group `{name}` come up as nodes; kops' static pods of the control plane and its etcd are not made"
+            );
             let hint = "let kops keep the control plane, or write `controlPlane` for this group in additions: a program that makes it";
             tell.warning(codes::FIELD_DIFFERS, place, message, hint);
             Some(role)
@@ -102,8 +112,10 @@ fn role(record: &Record<'_>, name: &str, span: Span, tell: &mut Teller<'_>) -> O
         Some(Role::Node) => Some(Role::Node),
         None => {
             let words = ["Node", "ControlPlane", "Master", "APIServer", "Bastion"];
-            let hint = bringup_diag::closest(word, words)
-                .map_or_else(|| "write `Node` or `ControlPlane`".to_owned(), |near| format!("did you mean `{near}`?"));
+            let hint = bringup_diag::closest(word, words).map_or_else(
+                || "write `Node` or `ControlPlane`".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            );
             tell.error(codes::WRONG_TYPE, place, format!("kops has no role `{word}`"), hint);
             None
         }
@@ -116,8 +128,15 @@ fn os(image: Option<&Entry>, span: Span, tell: &mut Teller<'_>) -> System {
     let found = name.and_then(system);
     match (found, name) {
         (Some(system), Some(name)) if system.family == "generic" => {
-            let message = format!("the system of `{name}` is one that is not known here: what all have in common is relied on");
-            tell.warning(codes::FIELD_DIFFERS, place, message, "write `os` and `software` for this group in additions");
+            let message = format!(
+                "the system of `{name}` is one that is not known here: what all have in common is relied on"
+            );
+            tell.warning(
+                codes::FIELD_DIFFERS,
+                place,
+                message,
+                "write `os` and `software` for this group in additions",
+            );
         }
         (None, name) => {
             let told = name.map_or_else(
@@ -146,8 +165,14 @@ fn kubelet_settings(
     let given = laid_over(base, &own);
     let defaults = kubelet::defaults(cluster.minor, cluster.amazon_vpc, &given, span);
     if let Some(hostname) = value(&given, "hostnameOverride").filter(|node| node.text() != Some("@aws")) {
-        let message = "`hostnameOverride` would give all nodes of the group one name: the machine's own is used";
-        tell.warning(codes::FIELD_DIFFERS, hostname.span, message, "write `nodeName` for this group in additions");
+        let message =
+            "`hostnameOverride` would give all nodes of the group one name: the machine's own is used";
+        tell.warning(
+            codes::FIELD_DIFFERS,
+            hostname.span,
+            message,
+            "write `nodeName` for this group in additions",
+        );
     }
     laid_over(&defaults, &given)
 }
@@ -159,6 +184,8 @@ fn hardware(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell:
         branch.put("architecture", text(*span, "aarch64"));
     }
     if cluster.on_aws {
+        let user_data = if basis.system.family == "flatcar" { "ignition" } else { "multipart" };
+        branch.put("carriers", words(*span, &[user_data, "cloudformation"]));
         branch.put_full("instanceTypes", list(*span, types));
         branch.put_full("launch", launch(cluster.common(*role), record, *role, *span, tell));
         if !is_karpenters(record) {
@@ -175,7 +202,8 @@ fn is_karpenters(record: &Record<'_>) -> bool {
 fn registration(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell: &mut Teller<'_>) {
     let Basis { record, role, span, kubelet, .. } = basis;
     branch.put_full("labels", labels(kubelet, record.get("nodeLabels"), *span, tell));
-    let items = |node: Option<&Node>| -> Vec<Node> { node.and_then(Node::items).unwrap_or_default().to_vec() };
+    let items =
+        |node: Option<&Node>| -> Vec<Node> { node.and_then(Node::items).unwrap_or_default().to_vec() };
     let base = if *role == Role::ControlPlane { &cluster.control_plane_kubelet } else { &cluster.kubelet };
     let sources = [
         items(value(base, "taints")),
@@ -232,4 +260,10 @@ fn programs(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell:
     branch.put_full("units", list(*span, added.units));
     branch.put_full("parts", list(*span, parts));
     machine::updates(record.entry("updatePolicy"), tell);
+    if let Some(compress) =
+        record.entry("compressUserData").filter(|_| record.flag("compressUserData") == Some(true))
+    {
+        let message = "user-data is compressed as soon as it would not fit otherwise, and not before";
+        tell.note(codes::DIFFERENCE, compress.key_span, message, "nothing has to be done");
+    }
 }

@@ -18,10 +18,7 @@ pub(super) const GROUP: &[Field] = &[
     ("autoscalePriority", Aside(SCALING)),
     ("capacityRebalance", Aside(SCALING)),
     ("cloudLabels", Taken),
-    (
-        "compressUserData",
-        Aside("the size of kops' user-data; ours is compressed as soon as it would not fit otherwise"),
-    ),
+    ("compressUserData", Taken),
     ("containerd", Taken),
     ("cpuCredits", Aside(MACHINE)),
     ("detailedInstanceMonitoring", Taken),
@@ -140,10 +137,7 @@ pub(super) const IAM: &[Field] = &[("profile", Taken)];
 
 /// `mixedInstancesPolicy`.
 pub(super) const MIXED_INSTANCES: &[Field] = &[
-    (
-        "instanceRequirements",
-        Aside("which machines are made; `maxPods` and reservations follow from the type that the node finds itself on"),
-    ),
+    ("instanceRequirements", Aside("which machines are made")),
     ("instances", Taken),
     ("onDemandAboveBase", Taken),
     ("onDemandAllocationStrategy", Aside(SCALING)),

@@ -88,8 +88,7 @@ pub(super) fn container_unit(
 
 /// The name of an image in full: containerd, unlike docker, knows no short ones.
 fn full_name(image: &str) -> String {
-    let mut image =
-        if image.contains('/') { image.to_owned() } else { format!("docker.io/library/{image}") };
+    let mut image = if image.contains('/') { image.to_owned() } else { format!("docker.io/library/{image}") };
     let last = image.rsplit('/').next().unwrap_or_default();
     if !last.contains([':', '@']) {
         image.push_str(":latest");

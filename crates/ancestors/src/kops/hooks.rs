@@ -21,7 +21,17 @@ const RUNTIMES: [&str; 2] = ["containerd.service", "docker.service"];
 
 /// Suffixes that make a name one of a unit.
 const SUFFIXES: [&str; 12] = [
-    "service", "socket", "device", "mount", "automount", "swap", "target", "path", "timer", "snapshot", "slice",
+    "service",
+    "socket",
+    "device",
+    "mount",
+    "automount",
+    "swap",
+    "target",
+    "path",
+    "timer",
+    "snapshot",
+    "slice",
     "scope",
 ];
 
@@ -40,8 +50,9 @@ pub(super) fn read<'a>(nodes: &'a [Node], tell: &mut Teller<'_>) -> Vec<Hook<'a>
     let mut hooks = Vec::new();
     for node in nodes {
         let record = tell.record(node, "a hook of kops", HOOK);
-        let container =
-            record.get("execContainer").map(|node| tell.record(node, "`execContainer` of kops", EXEC_CONTAINER));
+        let container = record
+            .get("execContainer")
+            .map(|node| tell.record(node, "`execContainer` of kops", EXEC_CONTAINER));
         hooks.push(Hook { node, record, container });
     }
     hooks
@@ -153,7 +164,9 @@ fn started(
     let span = hook.node.span;
     let content = match (&hook.container, hook.manifest()) {
         (Some(container), _) => container_unit(hook, container, name, docker),
-        (None, Some(manifest)) if hook.record.flag("useRawManifest") == Some(true) => Some(manifest.to_owned()),
+        (None, Some(manifest)) if hook.record.flag("useRawManifest") == Some(true) => {
+            Some(manifest.to_owned())
+        }
         (None, Some(manifest)) => Some(service_unit(hook, name, manifest)),
         (None, None) => None,
     };
@@ -170,7 +183,8 @@ fn started(
     branch.put("content", text(place, content));
     added.units.push(branch.into_node());
     for runtime in RUNTIMES.into_iter().filter(|runtime| hook.is_before(runtime)) {
-        let message = format!("the hook `{name}` comes with the node's configuration, when `{runtime}` already runs");
+        let message =
+            format!("the hook `{name}` comes with the node's configuration, when `{runtime}` already runs");
         let hint = "make it a step with `before: [runtime]` in additions to have it before";
         tell.warning(codes::FIELD_DIFFERS, span, message, hint);
     }

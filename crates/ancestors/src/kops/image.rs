@@ -103,9 +103,17 @@ mod tests {
     fn systems_are_told_by_images() {
         let told = |image: &str| system(image).map(|System { family, version }| (family, version));
         for (image, family, version) in [
-            ("099720109477/ubuntu/images/hvm-ssd-gp3/ubuntu-noble-24.04-amd64-server-20241004", "ubuntu", Some("24.04")),
+            (
+                "099720109477/ubuntu/images/hvm-ssd-gp3/ubuntu-noble-24.04-amd64-server-20241004",
+                "ubuntu",
+                Some("24.04"),
+            ),
             ("ubuntu-os-cloud/ubuntu-2204-jammy-v20220404", "ubuntu", Some("22.04")),
-            ("ssm:/aws/service/canonical/ubuntu/server/20.04/stable/current/amd64/hvm/ebs-gp2/ami-id", "ubuntu", Some("20.04")),
+            (
+                "ssm:/aws/service/canonical/ubuntu/server/20.04/stable/current/amd64/hvm/ebs-gp2/ami-id",
+                "ubuntu",
+                Some("20.04"),
+            ),
             ("Canonical:UbuntuServer:18.04-LTS:latest", "ubuntu", Some("18.04")),
             ("Canonical:ubuntu-24_04-lts:server:latest", "ubuntu", Some("24.04")),
             ("136693071363/debian-12-amd64-20240102-1614", "debian", Some("12")),
@@ -122,7 +130,16 @@ mod tests {
 
     #[test]
     fn processors_are_told_by_images_and_types() {
-        for machine in ["m6g.large", "t4g.small", "c7gn.xlarge", "im4gn.large", "is4gen.large", "g5g.xlarge", "a1.large", "t2a-standard-1"] {
+        for machine in [
+            "m6g.large",
+            "t4g.small",
+            "c7gn.xlarge",
+            "im4gn.large",
+            "is4gen.large",
+            "g5g.xlarge",
+            "a1.large",
+            "t2a-standard-1",
+        ] {
             assert!(is_arm(None, Some(machine)), "{machine}");
         }
         for machine in ["m5.large", "g5.xlarge", "c6id.large", "p4d.24xlarge", "t3.medium", "e2-medium"] {

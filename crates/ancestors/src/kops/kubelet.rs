@@ -12,8 +12,7 @@ use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
 
 /// What kops evicts pods for, if nothing else is said.
-const EVICTION: &str =
-    "memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<10%,imagefs.inodesFree<5%";
+const EVICTION: &str = "memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<10%,imagefs.inodesFree<5%";
 
 /// A directory that kops makes on every node, and that kubelet reads pods from.
 pub(super) const MANIFESTS: &str = "/etc/kubernetes/manifests";
@@ -160,7 +159,12 @@ fn pairs(node: &Node, name: &str, separator: char, tell: &mut Teller<'_>) -> Opt
     for pair in node.text()?.split(',').filter(|pair| !pair.trim().is_empty()) {
         let Some((key, value)) = pair.split_once(separator) else {
             let message = format!("`{name}` is written as `signal{separator}value,signal{separator}value`");
-            tell.error(codes::WRONG_TYPE, node.span, message, format!("add `{separator}` and a value to each"));
+            tell.error(
+                codes::WRONG_TYPE,
+                node.span,
+                message,
+                format!("add `{separator}` and a value to each"),
+            );
             return None;
         };
         branch.put(key.trim(), text(node.span, value.trim()));

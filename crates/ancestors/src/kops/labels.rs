@@ -43,9 +43,8 @@ fn is_kubelets(label: &str) -> bool {
 
 /// The labels of kubelet's settings with the group's own laid over them; those that kubelet may not set are told.
 pub(super) fn labels(kubelet: &[Entry], group: Option<&Node>, span: Span, tell: &mut Teller<'_>) -> Node {
-    let entries_of = |node: Option<&Node>| -> Settings {
-        node.and_then(Node::entries).unwrap_or_default().to_vec()
-    };
+    let entries_of =
+        |node: Option<&Node>| -> Settings { node.and_then(Node::entries).unwrap_or_default().to_vec() };
     let all = laid_over(&entries_of(value(kubelet, "nodeLabels")), &entries_of(group));
     let (own, others): (Settings, Settings) = all.into_iter().partition(|entry| is_kubelets(&entry.key));
     if let Some(first) = others.first() {
@@ -87,7 +86,9 @@ pub(super) fn taints(
         .filter_map(|node| Some((node.text()?.to_owned(), node.span)))
         .collect();
     let roles = match role {
-        Role::ControlPlane if minor.is_some_and(|minor| minor < 24) => "node-role.kubernetes.io/master=:NoSchedule",
+        Role::ControlPlane if minor.is_some_and(|minor| minor < 24) => {
+            "node-role.kubernetes.io/master=:NoSchedule"
+        }
         Role::ControlPlane => "node-role.kubernetes.io/control-plane=:NoSchedule",
         Role::ApiServer => "node-role.kubernetes.io/api-server=:NoSchedule",
         _ => "",

@@ -8,6 +8,7 @@ use super::kubelet::laid_over;
 use super::role::Role;
 use crate::codes;
 use crate::fields::Record;
+use crate::ids;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
 
@@ -20,7 +21,13 @@ pub(super) struct Common<'a> {
 }
 
 /// `launch`.
-pub(super) fn launch(common: Common<'_>, group: &Record<'_>, role: Role, span: Span, tell: &mut Teller<'_>) -> Node {
+pub(super) fn launch(
+    common: Common<'_>,
+    group: &Record<'_>,
+    role: Role,
+    span: Span,
+    tell: &mut Teller<'_>,
+) -> Node {
     let mut launch = Branch::new(span);
     image(group, &mut launch, tell);
     if let Some(key) = common.key_name.filter(|key| key.value.text() != Some("")) {
@@ -31,7 +38,8 @@ pub(super) fn launch(common: Common<'_>, group: &Record<'_>, role: Role, span: S
         let given = tell.record(node, "`instanceMetadata` of kops", INSTANCE_METADATA);
         let mut metadata = Branch::new(node.span);
         let tokens = given.get("httpTokens");
-        metadata.put_some("tokensRequired", tokens.map(|node| plain(node.span, node.text() != Some("optional"))));
+        metadata
+            .put_some("tokensRequired", tokens.map(|node| plain(node.span, node.text() != Some("optional"))));
         if let Some(limit) = given.entry("httpPutResponseHopLimit") {
             metadata.put_field("hopLimit", limit);
         }
@@ -44,14 +52,20 @@ pub(super) fn launch(common: Common<'_>, group: &Record<'_>, role: Role, span: S
         named.put(&entry.key, text(entry.value.span, entry.value.text().unwrap_or_default()));
     }
     launch.put_full("tags", named.into_node());
-    let mut groups: Vec<Node> = group.get("securityGroupOverride").into_iter().cloned().collect();
-    groups.extend(group.items("additionalSecurityGroups").iter().cloned());
+    let groups =
+        group.get("securityGroupOverride").into_iter().chain(group.items("additionalSecurityGroups"));
+    let groups = groups.filter(|id| ids::real(id, "sg-", tell).is_some()).cloned().collect();
     launch.put_full("securityGroups", list(span, groups));
     launch.put_full("role", nodes_role(common, group, span, tell));
     if let Some(price) = group.entry("maxPrice") {
         launch.put("spot", plain(price.value.span, true));
         let message = "spot capacity is asked for at up to the price on demand, not at `maxPrice`";
-        tell.note(codes::DIFFERENCE, price.key_span, message, "set the price in the launch template, if it matters");
+        tell.note(
+            codes::DIFFERENCE,
+            price.key_span,
+            message,
+            "set the price in the launch template, if it matters",
+        );
     }
     let root = group.get("rootVolume").and_then(|node| node.get("optimization"));
     launch.put_some("ebsOptimized", group.get("rootVolumeOptimization").or(root).cloned());
@@ -65,12 +79,14 @@ fn image(group: &Record<'_>, launch: &mut Branch, tell: &mut Teller<'_>) {
     let Some(entry) = group.entry("image") else { return };
     let (span, image) = (entry.value.span, entry.value.text().unwrap_or_default());
     if image.starts_with("ami-") {
-        launch.put("image", text(span, image));
+        launch.put_some("image", ids::real(&entry.value, "ami-", tell).cloned());
     } else if let Some(parameter) = image.strip_prefix("ssm:") {
         launch.put("imageParameter", text(span, parameter));
     } else {
-        let message = format!("kops looks the image `{image}` up by its name; a launch template needs its id");
-        let hint = "write `launch: {image: ami-...}` in additions where a CloudFormation template is wanted";
+        let message = format!(
+            "kops looks the image `{image}` up by its name; the template takes the newest of its system"
+        );
+        let hint = "write `launch: {image: ami-...}` in additions to have this one";
         tell.note(codes::DIFFERENCE, entry.key_span, message, hint);
     }
 }
@@ -141,7 +157,12 @@ fn nodes_role(common: Common<'_>, group: &Record<'_>, span: Span, tell: &mut Tel
 }
 
 /// Instance types and `scaling`.
-pub(super) fn scaling(group: &Record<'_>, role: Role, span: Span, tell: &mut Teller<'_>) -> (Vec<Node>, Node) {
+pub(super) fn scaling(
+    group: &Record<'_>,
+    role: Role,
+    span: Span,
+    tell: &mut Teller<'_>,
+) -> (Vec<Node>, Node) {
     let mut types: Vec<Node> = Vec::new();
     // Several types may be written with commas.
     if let Some(machine) = group.get("machineType") {

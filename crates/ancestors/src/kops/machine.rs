@@ -57,7 +57,12 @@ pub(super) fn packages(
         "amazon-linux-2023" | "generic" => format!("#!/bin/sh\nset -eu\ndnf install --assumeyes {all}\n"),
         _ => {
             let message = "this system has no packages, and `packages` is not carried out";
-            tell.warning(codes::FIELD_DIFFERS, span, message, "download what is needed with `assets` in additions");
+            tell.warning(
+                codes::FIELD_DIFFERS,
+                span,
+                message,
+                "download what is needed with `assets` in additions",
+            );
             return None;
         }
     };
@@ -82,9 +87,8 @@ pub(super) fn mounts(nodes: &[Node], names: &mut Names, tell: &mut Teller<'_>) -
             tell.error(codes::MISSING, node.span, message, "add `device`, `filesystem` and `path`");
             continue;
         };
-        let list = |key: &str| -> Vec<String> {
-            given.items(key).iter().filter_map(Node::text).map(word).collect()
-        };
+        let list =
+            |key: &str| -> Vec<String> { given.items(key).iter().filter_map(Node::text).map(word).collect() };
         let format = list("formatOptions").join(" ");
         let options = list("mountOptions").join(",");
         let options = if options.is_empty() { String::new() } else { format!(" -o {options}") };

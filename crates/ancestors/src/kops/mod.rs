@@ -71,6 +71,22 @@ pub(crate) fn translate(documents: &[Node], tell: &mut Teller<'_>) -> Vec<Node> 
     trees
 }
 
+/// Takes objects of Kubernetes out of other documents: kops applies what stands beside a cluster to the cluster itself.
+pub(crate) fn leave_objects_aside(documents: &mut Vec<Node>, tell: &mut Teller<'_>) {
+    documents.retain(|document| {
+        let word = |key: &str| document.get(key).and_then(Node::text);
+        let (Some(version), Some(kind)) = (word("apiVersion"), word("kind")) else { return true };
+        if version.starts_with("bringup.dev/") {
+            return true;
+        }
+        let message =
+            format!("kops applies this `{kind}` to the cluster; it shapes no node, and is left aside");
+        let hint = "apply it with `kubectl apply` once the cluster is there";
+        tell.note(codes::FIELD_ASIDE, document.span, message, hint);
+        false
+    });
+}
+
 fn is_readable(document: &Node, tell: &mut Teller<'_>) -> bool {
     let version = document.get("apiVersion");
     let word = version.and_then(Node::text).unwrap_or_default().rsplit('/').next().unwrap_or_default();
@@ -94,7 +110,12 @@ fn other_kind(document: &Node, kind: &str, tell: &mut Teller<'_>) {
         || "write a `Cluster` and its `InstanceGroup`s".to_owned(),
         |near| format!("did you mean `{near}`?"),
     );
-    tell.error(codes::WRONG_TYPE, place, format!("kops has no documents of the kind `{kind}` that are known"), hint);
+    tell.error(
+        codes::WRONG_TYPE,
+        place,
+        format!("kops has no documents of the kind `{kind}` that are known"),
+        hint,
+    );
 }
 
 fn name_of(document: &Node) -> Option<&Node> {

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 /// Lower-case letters, digits and `-`, at most 63: what does not fit becomes `-`.
 pub(super) fn plain_name(text: &str) -> String {
-    let letters = text.chars().map(|letter| letter.to_ascii_lowercase()).map(|letter| {
-        if letter.is_ascii_lowercase() || letter.is_ascii_digit() { letter } else { '-' }
-    });
+    let letters = text
+        .chars()
+        .map(|letter| letter.to_ascii_lowercase())
+        .map(|letter| if letter.is_ascii_lowercase() || letter.is_ascii_digit() { letter } else { '-' });
     let name: String = letters.skip_while(|letter| *letter == '-').take(63).collect();
     name.trim_end_matches('-').to_owned()
 }

@@ -57,11 +57,7 @@ fn file_name(name: &str) -> String {
 }
 
 /// The parts of a group and the steps that stand for scripts, in order.
-pub(super) fn parts(
-    nodes: &[Node],
-    names: &mut Names,
-    tell: &mut Teller<'_>,
-) -> (Vec<Node>, Vec<Node>) {
+pub(super) fn parts(nodes: &[Node], names: &mut Names, tell: &mut Teller<'_>) -> (Vec<Node>, Vec<Node>) {
     let all = read(nodes, tell);
     let mut scripts: Vec<&Part<'_>> = all.iter().filter(|part| part.is_script()).collect();
     scripts.sort_by_key(|part| file_name(part.name));
@@ -74,9 +70,10 @@ pub(super) fn parts(
     }
     // A message keeps its order but for scripts: these take their places by name.
     let mut late = scripts.iter().filter(|part| !part.comes_first());
-    let placed = all.iter().filter(|part| !part.comes_first()).filter_map(|part| {
-        if part.is_script() { late.next().copied() } else { Some(part) }
-    });
+    let placed = all
+        .iter()
+        .filter(|part| !part.comes_first())
+        .filter_map(|part| if part.is_script() { late.next().copied() } else { Some(part) });
     let parts = placed.map(carried).collect();
     (parts, steps)
 }
@@ -86,7 +83,8 @@ fn read<'a>(nodes: &'a [Node], tell: &mut Teller<'_>) -> Vec<Part<'a>> {
     for node in nodes {
         let record = tell.record(node, "a part of kops' additionalUserData", USER_DATA);
         let (name, content) = (record.text("name"), record.text("content"));
-        let (Some(name), Some(_)) = (name.filter(|name| !name.is_empty()), content.filter(|text| !text.is_empty()))
+        let (Some(name), Some(_)) =
+            (name.filter(|name| !name.is_empty()), content.filter(|text| !text.is_empty()))
         else {
             let message = "a part of additionalUserData needs a name and a content";
             tell.error(codes::MISSING, node.span, message, "add `name` and `content`");

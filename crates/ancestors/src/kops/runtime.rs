@@ -63,8 +63,14 @@ pub(super) fn containerd(
     };
     let mut files = Vec::new();
     if let Some(whole) = value(settings, "configOverride") {
-        let message = "kops takes this as all of containerd's configuration; here it is laid over what the node needs";
-        tell.note(codes::DIFFERENCE, whole.span, message, "nothing has to be done, unless it leaves something out on purpose");
+        let message =
+            "kops takes this as all of containerd's configuration; here it is laid over what the node needs";
+        tell.note(
+            codes::DIFFERENCE,
+            whole.span,
+            message,
+            "nothing has to be done, unless it leaves something out on purpose",
+        );
         runtime.put("config", whole.clone());
     } else {
         let config = fragment(settings, schema_3);
@@ -112,7 +118,8 @@ fn fragment(settings: &[Entry], schema_3: bool) -> String {
             }
         }
     }
-    let mut additions = value(settings, "configAdditions").and_then(Node::entries).unwrap_or_default().to_vec();
+    let mut additions =
+        value(settings, "configAdditions").and_then(Node::entries).unwrap_or_default().to_vec();
     additions.sort_by(|one, other| one.key.cmp(&other.key));
     for entry in &additions {
         let value = match entry.value.scalar().map(bringup_yaml::Scalar::core) {
@@ -141,9 +148,11 @@ fn dotted(path: &str) -> String {
     }
     parts.push(part);
     let bare = |part: &String| {
-        !part.is_empty() && part.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
+        !part.is_empty()
+            && part.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
     };
-    let parts: Vec<String> = parts.iter().map(|part| if bare(part) { part.clone() } else { quoted(part) }).collect();
+    let parts: Vec<String> =
+        parts.iter().map(|part| if bare(part) { part.clone() } else { quoted(part) }).collect();
     parts.join(".")
 }
 
@@ -219,7 +228,8 @@ pub(super) fn docker(record: Option<Record<'_>>, sandbox: Option<&Node>, span: S
     for (field, key) in DAEMON_KEYS {
         daemon.put_some(key, record.get(field).cloned());
     }
-    let options = record.items("logOpt").iter().filter_map(|node| Some((node, node.text()?.split_once('=')?)));
+    let options =
+        record.items("logOpt").iter().filter_map(|node| Some((node, node.text()?.split_once('=')?)));
     let mut log = Branch::new(span);
     for (node, (name, value)) in options {
         log.put(name, text(node.span, value));

@@ -8,14 +8,19 @@ pub(super) const CONTAINERD: &[Field] = &[
     ("address", Taken),
     ("configAdditions", Taken),
     ("configOverride", Taken),
-    ("gvisor", Differs("install gVisor with a step before `runtime`, and name its runtime in `configAdditions`")),
+    (
+        "gvisor",
+        Differs("install gVisor with a step before `runtime`, and name its runtime in `configAdditions`"),
+    ),
     ("installCriCtl", Differs("download crictl with `assets` in additions, URL and digest")),
     ("installNerdCtl", Differs("download nerdctl with `assets` in additions, URL and digest")),
     ("logLevel", Taken),
     ("nri", Taken),
     (
         "nvidiaGPU",
-        Differs("install the driver and NVIDIA's container toolkit with a step before `gate`, as the example of kops' format does, and name the runtime in `configAdditions`"),
+        Differs(
+            "install the driver and NVIDIA's container toolkit with a step before `gate`, as the example of kops' format does, and name the runtime in `configAdditions`",
+        ),
     ),
     ("packages", Taken),
     ("registryMirrors", Taken),

@@ -65,12 +65,19 @@ pub(super) fn sysctls(
         // A dash before the name lets systemd pass over a setting that the kernel does not have.
         let Some((name, value)) = line.split_once('=') else {
             let message = format!("`{line}` is no setting of the kernel");
-            tell.error(codes::WRONG_TYPE, node.span, message, "write `name=value`, such as `vm.swappiness=10`");
+            tell.error(
+                codes::WRONG_TYPE,
+                node.span,
+                message,
+                "write `name=value`, such as `vm.swappiness=10`",
+            );
             continue;
         };
         let (name, value) = (name.trim().trim_start_matches('-').to_owned(), value.trim().to_owned());
         if let Some(earlier) = given.get(&name).filter(|earlier| **earlier != value) {
-            let message = format!("`{name}` is `{earlier}` and `{value}`: the later counts, the cluster's behind the group's");
+            let message = format!(
+                "`{name}` is `{earlier}` and `{value}`: the later counts, the cluster's behind the group's"
+            );
             tell.warning(codes::DIFFERENCE, node.span, message, "keep one of them");
         }
         given.insert(name.clone(), value.clone());

@@ -5,9 +5,9 @@ use bringup_yaml::Node;
 use crate::codes;
 use crate::tell::Teller;
 
-/// The id, if it can be one. eksctl takes anything, and AWS refuses it later; here a stand-in such as `sg-1` is left out
+/// The id, if it can be one. Other systems take anything, and AWS refuses it later; here a stand-in such as `sg-1` is left out
 /// and told, so that the rest can be seen.
-pub(super) fn real<'a>(node: &'a Node, prefix: &str, tell: &mut Teller<'_>) -> Option<&'a Node> {
+pub(crate) fn real<'a>(node: &'a Node, prefix: &str, tell: &mut Teller<'_>) -> Option<&'a Node> {
     let is_real = node.text().and_then(|text| text.strip_prefix(prefix)).is_some_and(|id| {
         matches!(id.len(), 8 | 17) && id.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
     });
