@@ -24,6 +24,17 @@ use crate::tree::{Branch, list, text};
 /// Where the cache of DNS on each node listens unless it is told otherwise.
 const NODE_LOCAL: &str = "169.254.20.10";
 
+/// Where the addresses of pods come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PodAddresses {
+    /// A range of the cluster's own.
+    Cluster,
+    /// Interfaces of the machine, by AWS' own pod network.
+    AmazonVpc,
+    /// Interfaces of the machine, by Cilium.
+    CiliumInterfaces,
+}
+
 /// A cluster that has been read.
 pub(super) struct Cluster<'a> {
     pub(super) name: &'a str,
@@ -35,10 +46,7 @@ pub(super) struct Cluster<'a> {
     version: Option<Node>,
     pub(super) on_aws: bool,
     pub(super) docker: bool,
-    /// Whether pods have addresses of the cloud by AWS' own network.
-    pub(super) amazon_vpc: bool,
-    /// Whether how many pods a node takes follows from its interfaces.
-    pub(super) counts_interfaces: bool,
+    pub(super) pod_addresses: PodAddresses,
     pub(super) kubelet: Settings,
     pub(super) control_plane_kubelet: Settings,
     pub(super) containerd: Settings,
@@ -80,8 +88,12 @@ impl<'a> Cluster<'a> {
             .and_then(Node::text)
             .and_then(|version| Some(KubernetesVersion::parse(version).ok()?.minor));
         let amazon_vpc = networking.get("amazonvpc").or_else(|| networking.get("amazonVPC")).is_some();
-        let cilium_eni =
-            networking.get("cilium").and_then(|cilium| cilium.get("ipam")?.text()) == Some("eni");
+        let cilium = networking.get("cilium").and_then(|cilium| cilium.get("ipam")?.text());
+        let pod_addresses = match cilium {
+            _ if amazon_vpc => PodAddresses::AmazonVpc,
+            Some("eni") => PodAddresses::CiliumInterfaces,
+            _ => PodAddresses::Cluster,
+        };
         let control_plane = spec.get("controlPlaneKubelet").or_else(|| spec.get("masterKubelet"));
         Self {
             name: name.text().unwrap_or_default(),
@@ -92,8 +104,7 @@ impl<'a> Cluster<'a> {
             version,
             on_aws: is_aws(&spec, tell),
             docker: spec.text("containerRuntime") == Some("docker"),
-            amazon_vpc,
-            counts_interfaces: amazon_vpc || cilium_eni,
+            pod_addresses,
             kubelet: kubelet::settings(spec.get("kubelet"), "kubelet of kops' Cluster", tell),
             control_plane_kubelet: kubelet::settings(
                 control_plane,

@@ -3,7 +3,7 @@
 use bringup_diag::Span;
 use bringup_yaml::{Entry, Node};
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, PodAddresses};
 use super::group_fields::GROUP;
 use super::hooks::{self, hooks};
 use super::image::{DEFAULT, System, is_arm, system};
@@ -46,13 +46,11 @@ pub(super) fn group(
     tell: &mut Teller<'_>,
 ) -> Option<Group> {
     let span = document.span;
-    let record = match document.get("spec") {
-        Some(spec) => tell.record(spec, "kops' InstanceGroup", GROUP),
-        None => {
-            tell.error(codes::MISSING, span, format!("the group `{name}` has no `spec`"), "add `spec:`");
-            return None;
-        }
+    let Some(spec) = document.get("spec") else {
+        tell.error(codes::MISSING, span, format!("the group `{name}` has no `spec`"), "add `spec:`");
+        return None;
     };
+    let record = tell.record(spec, "kops' InstanceGroup", GROUP);
     let role = role(&record, &name, span, tell)?;
     let image = record.entry("image");
     let basis = Basis {
@@ -163,7 +161,8 @@ fn kubelet_settings(
     let own = kubelet::settings(record.get("kubelet"), "kubelet of a kops group", tell);
     let base = if role == Role::ControlPlane { &cluster.control_plane_kubelet } else { &cluster.kubelet };
     let given = laid_over(base, &own);
-    let defaults = kubelet::defaults(cluster.minor, cluster.amazon_vpc, &given, span);
+    let defaults =
+        kubelet::defaults(cluster.minor, cluster.pod_addresses == PodAddresses::AmazonVpc, &given, span);
     if let Some(hostname) = value(&given, "hostnameOverride").filter(|node| node.text() != Some("@aws")) {
         let message =
             "`hostnameOverride` would give all nodes of the group one name: the machine's own is used";
@@ -219,7 +218,11 @@ fn registration(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, t
         // With addresses of the cloud for pods kops counts interfaces, up to Kubernetes' own number.
         let mut interfaces = Branch::new(*span);
         interfaces.put("cap", plain(*span, 110));
-        let pods = if cluster.counts_interfaces { interfaces.into_node() } else { plain(*span, 110) };
+        let pods = if cluster.pod_addresses == PodAddresses::Cluster {
+            plain(*span, 110)
+        } else {
+            interfaces.into_node()
+        };
         branch.put("maxPods", pods);
     }
 }
@@ -230,13 +233,13 @@ fn programs(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell:
     let mut names = Names::default();
     let sandbox = value(kubelet, "podInfraContainerImage");
     let runtime = if cluster.docker {
-        let runtime = runtime::docker(cluster.docker_settings, sandbox, *span);
-        Runtime { runtime, software: None, files: Vec::new() }
+        let settings = runtime::docker(cluster.docker_settings, sandbox, *span);
+        Runtime { settings, software: None, files: Vec::new() }
     } else {
         let own = containerd_settings(record.get("containerd"), "containerd of a kops group", tell);
         containerd(&laid_over(&cluster.containerd, &own), sandbox, cluster.minor, *span, tell)
     };
-    branch.put_full("runtime", runtime.runtime);
+    branch.put_full("runtime", runtime.settings);
     branch.put_full("software", machine::software(*system, runtime.software, *span, tell));
     let cluster_settings = cluster.spec.items("sysctlParameters");
     let settings = record.items("sysctlParameters");

@@ -45,7 +45,7 @@ impl Part<'_> {
     /// Whether it is done before kops sets the node up.
     fn comes_first(&self) -> bool {
         self.is_script()
-            && file_name(self.name) < NODEUP.to_owned()
+            && file_name(self.name).as_str() < NODEUP
             && self.record.text("content").is_some_and(|content| content.starts_with("#!"))
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn containerd_settings(node: Option<&Node>, what: &str, tell: &mut Te
 /// What the runtime adds to a group.
 pub(super) struct Runtime {
     /// `runtime`.
-    pub(super) runtime: Node,
+    pub(super) settings: Node,
     /// `software.runtime`, where kops' document says where it comes from.
     pub(super) software: Option<Node>,
     /// Files of mirrors.
@@ -80,7 +80,7 @@ pub(super) fn containerd(
         }
         files = mirrors(settings);
     }
-    Runtime { runtime: runtime.into_node(), software: software(settings, span), files }
+    Runtime { settings: runtime.into_node(), software: software(settings, span), files }
 }
 
 fn unmarked(node: &Node) -> String {

@@ -32,7 +32,7 @@ const OURS: &[(&str, &str)] = &[
 pub(super) struct Surroundings<'a> {
     pub(super) on_aws: bool,
     pub(super) cilium: bool,
-    /// Ports of services of the type NodePort.
+    /// Ports of services of the type `NodePort`.
     pub(super) node_ports: &'a str,
 }
 
