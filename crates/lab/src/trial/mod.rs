@@ -198,7 +198,14 @@ impl Trial {
         }
         // An agent that was never started has nothing to say.
         if let (Some(_), Some(status)) = (&self.subject.plan, &self.status) {
-            return Failing::of_agent(status).into_iter().collect();
+            let mut failing = Failing::of_agent(status);
+            // What a program wrote is kept on the disk, whether or not the agent repeats it.
+            if let Some(failing) = failing.as_mut().filter(|failing| failing.tail.is_empty()) {
+                let output = self.layer().path(&format!("/var/lib/bringup/output/{}", failing.what));
+                failing.tail =
+                    String::from_utf8_lossy(&std::fs::read(output).unwrap_or_default()).into_owned();
+            }
+            return failing.into_iter().collect();
         }
         let boot = self.boots.to_string();
         let own = self.events.iter().filter(|event| event.boot == boot);
