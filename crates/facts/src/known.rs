@@ -68,7 +68,10 @@ impl<'a> Known<'a> {
     pub fn node_name(&self) -> Result<String, FactFault> {
         let name = match &self.plan.node_name {
             NodeNamePolicy::InstanceId => self.value(&Fact::InstanceId)?,
-            _ => self.value(&Fact::Hostname)?.to_lowercase(),
+            NodeNamePolicy::Address => self.value(&Fact::Address)?,
+            NodeNamePolicy::PrivateDns | NodeNamePolicy::Hostname => {
+                self.value(&Fact::Hostname)?.to_lowercase()
+            }
         };
         match name::fault(&name) {
             Some(why) => Err(FactFault::BadName { name, why }),

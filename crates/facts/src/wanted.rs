@@ -47,7 +47,8 @@ pub fn wanted(plan: &Plan) -> Wanted {
             Fact::ClusterEndpoint | Fact::ClusterAuthority | Fact::ClusterDns => wanted.cluster = true,
             Fact::NodeName => match plan.node_name {
                 NodeNamePolicy::InstanceId => wanted.identity = true,
-                _ => wanted.hostname = true,
+                NodeNamePolicy::Address => wanted.address = true,
+                NodeNamePolicy::PrivateDns | NodeNamePolicy::Hostname => wanted.hostname = true,
             },
             Fact::MaxPods | Fact::ReservedMemory => {
                 if !matches!(plan.max_pods, PodLimit::Fixed(_)) {

@@ -95,6 +95,13 @@ fn names_that_no_node_can_have_are_refused() {
     }
     plan.node_name = NodeNamePolicy::InstanceId;
     assert_eq!(Known::new(&plan, &facts()).node_name().as_deref(), Ok("i-0123456789abcdef0"));
+    plan.node_name = NodeNamePolicy::Address;
+    let named = |address: &str| {
+        let facts = Facts { address: Some(address.to_owned()), ..facts() };
+        Known::new(&plan, &facts).node_name()
+    };
+    assert_eq!(named("10.0.0.9").as_deref(), Ok("10.0.0.9"));
+    assert!(named("fd00::9").is_err(), "an IPv6 address is no name");
 }
 
 #[test]

@@ -241,6 +241,7 @@ pub(crate) fn facts(plan: &Plan) -> BTreeSet<Fact> {
         facts.insert(match plan.node_name {
             NodeNamePolicy::InstanceId => Fact::InstanceId,
             NodeNamePolicy::PrivateDns | NodeNamePolicy::Hostname => Fact::Hostname,
+            NodeNamePolicy::Address => Fact::Address,
         });
     }
     if facts.contains(&Fact::ProviderId) {

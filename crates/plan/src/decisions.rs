@@ -110,7 +110,8 @@ fn node_name(context: &mut Context<'_>) -> NodeNamePolicy {
             policy
         }
         Some(policy) => {
-            if !aws && policy != NodeNamePolicy::Hostname {
+            let from_aws = matches!(policy, NodeNamePolicy::PrivateDns | NodeNamePolicy::InstanceId);
+            if !aws && from_aws {
                 context.error(
                     codes::NODE_NAME,
                     &path,
@@ -118,11 +119,12 @@ fn node_name(context: &mut Context<'_>) -> NodeNamePolicy {
                         "`{policy}` comes from EC2's metadata service, and the platform is `{}`",
                         Platform::Generic
                     ),
-                    "write `hostname`, or `platform: aws`",
+                    "write `hostname` or `address`, or `platform: aws`",
                 );
                 return NodeNamePolicy::Hostname;
             }
-            if aws && policy == NodeNamePolicy::InstanceId && context.minor < EXTERNAL_CLOUD_PROVIDER {
+            let other = matches!(policy, NodeNamePolicy::InstanceId | NodeNamePolicy::Address);
+            if aws && other && context.minor < EXTERNAL_CLOUD_PROVIDER {
                 context.error(
                     codes::NODE_NAME,
                     &path,

@@ -204,6 +204,12 @@ fn init(
         template::merge(&mut kubelet, &head);
         documents.push(kubelet);
     }
+    let proxy = kubeadm.map(|kubeadm| &kubeadm.kube_proxy_configuration).filter(|proxy| !proxy.is_empty());
+    if proxy.is_some() {
+        let head =
+            json!({"apiVersion": "kubeproxy.config.k8s.io/v1alpha1", "kind": "KubeProxyConfiguration"});
+        documents.push(overlaid(head, proxy));
+    }
     let uploads = kubeadm.is_some_and(|kubeadm| kubeadm.certificate_key.is_some());
     push_config(context, joining, "kubeadm-init-config", INIT_FILE, &documents);
     let mut step = program(context, Command::Init, uploads.then_some("--upload-certs"));

@@ -56,7 +56,12 @@ pub(crate) fn whole(context: &mut Context<'_>, decisions: &Decisions, sandbox_im
     if decisions.join == JoinMethod::BootstrapToken || (decisions.join == JoinMethod::EksToken && outpost) {
         set("bootstrap-kubeconfig", Text::literal(layout.bootstrap_kubeconfig));
     }
-    if decisions.node_name != NodeNamePolicy::Hostname && minor >= EXTERNAL_CLOUD_PROVIDER {
+    let named = match decisions.node_name {
+        NodeNamePolicy::Hostname => false,
+        NodeNamePolicy::Address => true,
+        NodeNamePolicy::PrivateDns | NodeNamePolicy::InstanceId => minor >= EXTERNAL_CLOUD_PROVIDER,
+    };
+    if named {
         set("hostname-override", Text::fact(Fact::NodeName));
     }
     if minor < Minor(23) {

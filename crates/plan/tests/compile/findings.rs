@@ -89,6 +89,8 @@ fn fields_of_another_platform_are_told() {
     assert_eq!(found("nodeName: instance-id"), ["group/node-name"]);
     assert_eq!(found("maxPods: {cap: 3}"), ["group/max-pods-platform"]);
     assert_eq!(codes(&eks("1.25", "nodeName: instance-id")), ["group/node-name"]);
+    assert_eq!(found("nodeName: address"), Vec::<&str>::new());
+    assert_eq!(codes(&eks("1.25", "nodeName: address")), ["group/node-name"]);
     assert_eq!(
         codes(&cluster(&spec("aws: {region: eu-west-1}"), "os: debian")),
         ["group/field-without-effect"]

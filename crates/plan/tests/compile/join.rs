@@ -90,6 +90,30 @@ fn documents(plan: &bringup_plan::Plan, path: &str) -> Vec<serde_json::Value> {
 }
 
 #[test]
+fn kube_proxy_and_the_nodes_name_are_what_the_document_says() {
+    let group = "role: control-plane\nbootstrap: true\nnodeName: address";
+    let plan =
+        plan(&kubeadm("1.20", "    kubeProxyConfiguration: {mode: ipvs, ipvs: {strictARP: true}}", group));
+    let documents = documents(&plan, "/etc/kubernetes/kubeadm-init.yaml");
+    let proxy = documents.iter().find(|document| document["kind"] == "KubeProxyConfiguration").unwrap();
+    assert_eq!(
+        *proxy,
+        serde_json::json!({
+            "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
+            "kind": "KubeProxyConfiguration",
+            "mode": "ipvs",
+            "ipvs": {"strictARP": true},
+        })
+    );
+    let init = documents.iter().find(|document| document["kind"] == "InitConfiguration").unwrap();
+    assert_eq!(init["nodeRegistration"]["name"], "@{nodeName}");
+    assert!(
+        plan.facts.contains(&bringup_spec::Fact::Address)
+            && !plan.facts.contains(&bringup_spec::Fact::Hostname)
+    );
+}
+
+#[test]
 fn kubeadm_joins_workers() {
     let group = "labels: {a: \"@{hostname}\"}\ntaints: [{key: k, effect: NoSchedule}]\nkubelet: {config: {maxPods: 50}, flags: {v: \"3\"}}";
     let plan = plan(&kubeadm(

@@ -96,6 +96,8 @@ record! {
         "initConfiguration" => init_configuration: BTreeMap<String, serde_json::Value>,
         /// Fields of kubeadm's `JoinConfiguration`.
         "joinConfiguration" => join_configuration: BTreeMap<String, serde_json::Value>,
+        /// Fields of kube-proxy's `KubeProxyConfiguration`, which kubeadm installs it with.
+        "kubeProxyConfiguration" => kube_proxy_configuration: BTreeMap<String, serde_json::Value>,
         /// Preflight checks to ignore, by kubeadm's names.
         "ignorePreflightErrors" => ignore_preflight_errors: Vec<String>,
         /// Phases to skip, by kubeadm's names.

@@ -208,6 +208,8 @@ choices! {
         InstanceId = "instance-id",
         /// The host's own name.
         Hostname = "hostname",
+        /// The machine's address.
+        Address = "address",
     }
 }
 
