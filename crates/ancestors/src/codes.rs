@@ -25,4 +25,7 @@ bringup_diag::codes! {
     /// There is nothing that these additions could be laid over: no document of another system among the files, or no
     /// cluster or group of that name. What they say would be lost. Give the files in one call, and correct the names.
     ADDITIONS = "ancestor/additions";
+    /// A secret stands in another system's document. It is not taken over: not into plans, carriers or converted documents.
+    /// The hint names the environment variable from which it is read instead. Take the secret out of the file.
+    INLINE_SECRET = "ancestor/inline-secret";
 }

@@ -10,6 +10,7 @@
 
 pub mod additions;
 pub mod codes;
+mod comments;
 mod eksctl;
 mod fields;
 mod ids;

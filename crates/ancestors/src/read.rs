@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use bringup_diag::Findings;
 use bringup_spec::{Files, Read};
-use bringup_yaml::{Limits, Node};
+use bringup_yaml::{Content, Limits, Node};
 
 use crate::additions::{is_additions, lay_over};
+use crate::comments::without_comments;
 use crate::merge_keys::carried_out;
 use crate::tell::Teller;
 use crate::{System, kops};
@@ -52,8 +53,34 @@ pub fn read(inputs: &[Input<'_>]) -> Read {
     Read { documents, findings }
 }
 
+/// The documents of a text, those of lists one by one.
 fn trees_of(text: &str) -> Option<Vec<Node>> {
-    bringup_yaml::parse(text, Limits::default()).ok()
+    let parsed = |text: &str| bringup_yaml::parse(text, Limits::default()).ok();
+    let trees = match without_comments(text) {
+        // A comment behind a number is part of it to a reader of YAML: what is JSON without comments is JSON.
+        Some(blanked) if serde_json::from_str::<serde_json::Value>(&blanked).is_ok() => parsed(&blanked),
+        Some(blanked) => parsed(text).or_else(|| parsed(&blanked)),
+        None => parsed(text),
+    };
+    trees.map(|trees| trees.into_iter().flat_map(listed).collect())
+}
+
+/// What `kubectl get` prints for several objects, taken apart.
+fn listed(tree: Node) -> Vec<Node> {
+    let is_list = tree.get("kind").and_then(Node::text) == Some("List")
+        && tree
+            .get("items")
+            .and_then(Node::items)
+            .is_some_and(|items| items.iter().any(|item| System::of(item).is_some()));
+    if !is_list {
+        return vec![tree];
+    }
+    let Content::Map(entries) = tree.content else { return Vec::new() };
+    entries
+        .into_iter()
+        .filter(|entry| entry.key == "items")
+        .flat_map(|entry| if let Content::List(items) = entry.value.content { items } else { Vec::new() })
+        .collect()
 }
 
 fn translated(inputs: Vec<(Input<'_>, Vec<Node>)>) -> Read {

@@ -1,0 +1,456 @@
+//! Documents of tkestack: what becomes of them, by tkestack's own rules.
+#![expect(clippy::expect_used, reason = "a test that cannot look at what it tests ends there")]
+
+mod support;
+
+use bringup_diag::Severity;
+use bringup_plan::{Action, Content};
+use bringup_spec::{HookPoint, Phase};
+use serde_json::{Value, json};
+
+use support::{converts, good, local, plans, read, told, value};
+
+/// The shape of the seed's second example, with the comments of its first.
+const HOOKS: &str = r#"{
+    "apiVersion": "platform.tkestack.io/v1",
+    "kind": "Cluster",
+    "metadata": {
+       "name": "cls-shop",
+       "labels": {"location": "xa"},
+       "annotations": {"node.alpha.kubernetes.io/test": "hello world"}
+    },
+    "spec": {
+        "clusterCIDR": "10.244.0.0/16",
+        "tenantID": "default",
+        "type": "Baremetal",
+        "version": "1.20.15",
+        "machines": [
+            {
+                "ip": "10.0.0.9",
+                "port": 22, // the SSH server's
+                "username": "root",
+                "password": "bm90LWEtcGFzc3dvcmQ=" /* echo -n "…" | base64 */
+            }
+        ],
+        "features": {
+            "files": [
+                {"src": "hooks/pre", "dst": "/opt/hooks/pre"}, // a directory
+                {"src": "hooks/post", "dst": "/opt/hooks/post"}
+            ],
+            "hooks": {
+                "PreInstall": "/opt/hooks/pre/a",
+                "PostInstall": "/opt/hooks/post/a",
+                "PreClusterInstall": "/opt/hooks/pre/b --verbose",
+                "PostClusterInstall": "/opt/hooks/post/b"
+            }
+        }
+    }
+}
+"#;
+
+fn files() -> bringup_plan::LocalFiles {
+    local(&["hooks/pre/", "hooks/post/"])
+}
+
+/// A cluster with these lines beneath `spec`, and these beneath `spec.features`.
+fn cluster(spec: &str, features: &str) -> String {
+    let indented =
+        |text: &str, by: &str| -> String { text.lines().map(|line| format!("{by}{line}\n")).collect() };
+    format!(
+        "apiVersion: platform.tkestack.io/v1\nkind: Cluster\nmetadata:\n  name: cls-a\nspec:\n  type: Baremetal\n{}  features:\n    skipConditions: [EnsureGalaxy]\n{}",
+        indented(spec, "  "),
+        indented(features, "    ")
+    )
+}
+
+const ONE: &str = "version: 1.20.15\nmachines:\n- {ip: 10.0.0.9, port: 22, username: root, password: eA==}";
+
+#[test]
+fn the_seeds_example_compiles_and_converts() {
+    let read = read(&[("cluster.json", HOOKS)]);
+    assert_eq!(told(&read, Severity::Error), Vec::<String>::new());
+    converts(&read, &files());
+}
+
+/// Rule: node scope runs on every node around its installation; cluster scope on the first master, with `key=value` words.
+#[test]
+fn hooks_run_at_their_points_and_only_cluster_scope_has_parameters() {
+    let read = read(&[("cluster.json", HOOKS)]);
+    let plans = plans(&read, &files());
+    let plan = plans.get("masters").expect("masters");
+    let phased: Vec<(Phase, Vec<String>)> = plan
+        .steps
+        .iter()
+        .filter_map(|step| match &step.action {
+            Action::Run { command, hook: Some(_), .. } => Some((
+                step.phase,
+                command.iter().filter_map(|word| word.as_literal().map(str::to_owned)).collect(),
+            )),
+            _ => None,
+        })
+        .collect();
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+    assert_eq!(
+        phased,
+        [
+            (Phase::PreInstall, words(&["/opt/hooks/pre/a"])),
+            (Phase::PostInstall, words(&["/opt/hooks/post/a"]))
+        ]
+    );
+    let asked: Vec<(HookPoint, Vec<String>)> = plan
+        .hooks
+        .iter()
+        .map(|hook| {
+            (hook.on, hook.command.iter().filter_map(|word| word.as_literal().map(str::to_owned)).collect())
+        })
+        .collect();
+    let parameters = ["location=xa", "node.alpha.kubernetes.io/test=hello world"];
+    assert_eq!(
+        asked,
+        [
+            (
+                HookPoint::PreClusterInstall,
+                [words(&["/opt/hooks/pre/b", "--verbose"]), words(&parameters)].concat()
+            ),
+            (HookPoint::PostClusterInstall, [words(&["/opt/hooks/post/b"]), words(&parameters)].concat()),
+        ]
+    );
+    // Rule: a hook that fails is tried again, and nothing goes on meanwhile.
+    assert_eq!(value(&read, "spec/hooks/0/onFailure"), json!("retry"));
+}
+
+/// Rule: files go to every node, and the program of a hook is made executable.
+#[test]
+fn files_reach_every_node_and_hooks_are_executable() {
+    let machine = "---\napiVersion: platform.tkestack.io/v1\nkind: Machine\nspec: {clusterName: cls-shop, type: Baremetal, ip: 10.0.0.10, port: 22, username: root, password: eA==}\n";
+    let additions = "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec:\n  join:\n    token: {file: /etc/token}\n    kubeadm: {caCertHashes: [\"sha256:645a806ad6534bf58ad35cc4355e7cd637fb1a7d29796b0b1eb9da7cc898667a\"]}\n";
+    let read = read(&[("cluster.json", HOOKS), ("machine.yaml", machine), ("more.yaml", additions)]);
+    assert_eq!(told(&read, Severity::Error), Vec::<String>::new());
+    let plans = plans(&read, &files());
+    assert_eq!(plans.keys().collect::<Vec<_>>(), ["masters", "workers"]);
+    for (group, plan) in &plans {
+        for path in ["/opt/hooks/pre/a", "/opt/hooks/pre/b", "/opt/hooks/post/a", "/opt/hooks/post/b"] {
+            let mode = plan.steps.iter().find_map(|step| match &step.action {
+                Action::WriteFile { path: found, mode, .. } if found == path => Some(mode.as_str()),
+                _ => None,
+            });
+            assert_eq!(mode, Some("0755"), "{group}: {path}");
+        }
+    }
+    let worker = plans.get("workers").expect("workers");
+    let hooks =
+        worker.steps.iter().filter(|step| matches!(step.action, Action::Run { hook: Some(_), .. })).count();
+    assert_eq!((hooks, worker.hooks.len()), (2, 0), "node scope runs on workers too, cluster scope does not");
+}
+
+#[test]
+fn no_secret_reaches_findings_plans_or_converted_documents() {
+    let key = "---\napiVersion: platform.tkestack.io/v1\nkind: Cluster\nmetadata: {name: cls-key}\nspec:\n  type: Baremetal\n  version: 1.20.15\n  machines:\n  - {ip: 10.0.1.9, port: 22, username: root, privateKey: c2VjcmV0LWtleQ==, passPhrase: cGhyYXNl}\n";
+    let read = read(&[("cluster.json", HOOKS), ("key.yaml", key)]);
+    let mut all = format!("{:?}", read.findings);
+    for document in &read.documents {
+        all.push_str(&bringup_yaml::to_yaml(&document.tree().to_value()));
+        let groups = document.cluster.spec.node_groups.len();
+        for group in 0..groups {
+            let compiled = bringup_plan::compile(document, group, &files());
+            all.push_str(&compiled.plan.expect("a plan").to_json());
+            all.push_str(&format!("{:?}", compiled.findings));
+        }
+    }
+    for secret in ["bm90LWEtcGFzc3dvcmQ", "not-a-password", "c2VjcmV0LWtleQ", "secret-key", "cGhyYXNl"] {
+        assert!(!all.contains(secret), "{secret}");
+    }
+    assert!(all.contains("TKE_PASSWORD_10_0_0_9"), "the variable to set is named");
+    assert_eq!(value(&read, "spec/machines/0/password"), json!({"environment": "TKE_PASSWORD_10_0_0_9"}));
+    let warned: Vec<String> = told(&read, Severity::Warning)
+        .into_iter()
+        .filter(|line| line.contains("ancestor/inline-secret"))
+        .collect();
+    assert_eq!(
+        warned,
+        [
+            "cluster.json:19:17 ancestor/inline-secret `password` of `10.0.0.9` stays in this file: no secret is taken over",
+            "key.yaml:9:46 ancestor/inline-secret `privateKey` of `10.0.1.9` stays in this file: no secret is taken over",
+        ]
+    );
+}
+
+/// Rule: the ranges of services are the last part of the cluster's, as large as the most services; DNS is its tenth.
+#[test]
+fn ranges_follow_tkestacks_rule() {
+    let text = cluster(
+        &format!(
+            "{ONE}\nclusterCIDR: 172.16.0.0/16\nproperties: {{maxClusterServiceNum: 512, maxNodePodNum: 64}}"
+        ),
+        "",
+    );
+    let read = good(&text);
+    // 512 services are 9 bits: a /23 at the end. 64 pods are 6 bits: a /26 for each node.
+    assert_eq!(value(&read, "spec/network"), json!({"serviceRanges": ["172.16.254.0/23"]}));
+    let manager = value(&read, "spec/join/kubeadm/clusterConfiguration/controllerManager/extraArgs");
+    assert_eq!(
+        manager,
+        json!({
+            "allocate-node-cidrs": "true", "bind-address": "0.0.0.0", "cluster-cidr": "172.16.0.0/16",
+            "node-cidr-mask-size": "26", "service-cluster-ip-range": "172.16.254.0/23",
+        })
+    );
+    assert_eq!(value(&read, "spec/nodeGroups/0/maxPods"), json!(64));
+    converts(&read, &local(&[]));
+}
+
+#[test]
+fn separate_and_double_ranges_are_taken_as_they_are() {
+    let text = cluster(&format!("{ONE}\nclusterCIDR: 10.0.0.0/16\nserviceCIDR: 10.1.0.0/16"), "");
+    assert_eq!(
+        value(&good(&text), "spec/network"),
+        json!({"serviceRanges": ["10.1.0.0/16"], "podRanges": ["10.0.0.0/16"]})
+    );
+    let both =
+        "clusterCIDR: \"200.200.0.0/16,fd00:10:16::/64\"\nserviceCIDR: \"10.200.0.0/16,fd00:10:96::/112\"";
+    let text = cluster(&format!("{ONE}\n{both}"), "ipv6DualStack: true");
+    let read = good(&text);
+    assert_eq!(value(&read, "spec/network/podRanges"), json!(["200.200.0.0/16", "fd00:10:16::/64"]));
+    let configuration = value(&read, "spec/join/kubeadm/clusterConfiguration");
+    assert_eq!(configuration["featureGates"], json!({"IPv6DualStack": true}));
+    assert_eq!(configuration["controllerManager"]["extraArgs"]["node-cidr-mask-size-ipv6"], json!("80"));
+    converts(&read, &local(&[]));
+}
+
+/// Rule: the first master starts the cluster; its address is the API server's where nothing is shared.
+#[test]
+fn the_first_of_several_masters_is_elected_by_its_address() {
+    let spec = "version: \"1.33.2\"\nmachines:\n- {ip: 10.0.0.1, password: eA==}\n- {ip: 10.0.0.2, password: eA==}\n- {ip: 10.0.0.3, password: eA==, labels: {disk: ssd}}";
+    let read = good(&cluster(spec, "ha: {thirdParty: {vip: 10.0.0.100, vport: 8443}}"));
+    let groups = value(&read, "spec/nodeGroups");
+    let names: Vec<&Value> = groups.as_array().expect("groups").iter().map(|group| &group["name"]).collect();
+    assert_eq!(names, ["masters", "masters-2"]);
+    assert_eq!(groups[0]["bootstrap"], json!({"fact": "address", "equals": "10.0.0.1"}));
+    assert_eq!(groups[1]["bootstrap"], Value::Null);
+    assert_eq!(groups[1]["labels"]["disk"], json!("ssd"));
+    assert_eq!(value(&read, "spec/api/endpoint"), json!("https://10.0.0.100:8443"));
+    let names = value(&read, "spec/join/kubeadm/clusterConfiguration/apiServer/certSANs");
+    for name in
+        ["127.0.0.1", "localhost", "::1", "api.tke.com", "10.0.0.100", "10.0.0.1", "10.0.0.2", "10.0.0.3"]
+    {
+        assert!(names.as_array().expect("names").contains(&json!(name)), "{name}");
+    }
+    let single = good(&cluster(ONE, ""));
+    assert_eq!(value(&single, "spec/nodeGroups/0/bootstrap"), json!(true));
+    assert_eq!(value(&single, "spec/api/endpoint"), json!("https://10.0.0.9:6443"));
+}
+
+/// Rule: nodes are called by their addresses, unless `hostnameAsNodename` says otherwise.
+#[test]
+fn nodes_are_called_by_their_addresses() {
+    let read = good(&cluster(ONE, ""));
+    assert_eq!(value(&read, "spec/nodeGroups/0/nodeName"), json!("address"));
+    let plans = plans(&read, &local(&[]));
+    let text = plans.get("masters").expect("masters").to_json();
+    assert!(text.contains(r#""nodeName":"address""#), "{text}");
+    let read = good(&cluster(&format!("{ONE}\nhostnameAsNodename: true"), ""));
+    assert_eq!(value(&read, "spec/nodeGroups/0/nodeName"), json!("hostname"));
+}
+
+#[test]
+fn arguments_of_programs_are_kept() {
+    let spec = format!(
+        "{ONE}\nkubeletExtraArgs: {{root-dir: /data/kubelet}}\napiServerExtraArgs: {{audit-log-path: /a}}\nschedulerExtraArgs: {{v: \"4\"}}\ndockerExtraArgs: {{data-root: /data, debug: \"true\", registry-mirror: \"https://m.example\"}}"
+    );
+    let read = good(&cluster(&spec, "ipvs: true\ncontainerRuntime: docker"));
+    assert_eq!(value(&read, "spec/nodeGroups/0/kubelet/flags"), json!({"root-dir": "/data/kubelet"}));
+    let daemon = value(&read, "spec/nodeGroups/0/runtime/dockerConfig");
+    assert_eq!(
+        [&daemon["data-root"], &daemon["debug"], &daemon["registry-mirrors"], &daemon["live-restore"]],
+        [&json!("/data"), &json!(true), &json!(["https://m.example"]), &json!(true)]
+    );
+    let configuration = value(&read, "spec/join/kubeadm/clusterConfiguration");
+    assert_eq!(configuration["apiServer"]["extraArgs"], json!({"audit-log-path": "/a"}));
+    assert_eq!(configuration["scheduler"]["extraArgs"], json!({"bind-address": "0.0.0.0", "v": "4"}));
+    let proxy = value(&read, "spec/join/kubeadm/kubeProxyConfiguration");
+    assert_eq!(proxy, json!({"mode": "ipvs", "clusterCIDR": "10.244.0.0/16"}));
+    let plans = plans(&read, &local(&[]));
+    let plan = plans.get("masters").expect("masters");
+    let configuration = plan.steps.iter().find_map(|step| match &step.action {
+        Action::WriteFile { path, content: Content::Text(text), .. }
+            if path.ends_with("kubeadm-init.yaml") =>
+        {
+            text.filled(|fact| Some(format!("<{fact}>"))).ok()
+        }
+        _ => None,
+    });
+    let configuration = configuration.expect("kubeadm's configuration");
+    assert!(configuration.contains("\"kind\": \"KubeProxyConfiguration\""), "{configuration}");
+    assert!(configuration.contains("\"mode\": \"ipvs\""), "{configuration}");
+    // From 1.31 on, kubeadm takes a list.
+    let read = good(&cluster(&spec.replace("1.20.15", "\"1.33.1\""), ""));
+    assert_eq!(
+        value(&read, "spec/join/kubeadm/clusterConfiguration/apiServer/extraArgs"),
+        json!([{"name": "audit-log-path", "value": "/a"}])
+    );
+}
+
+/// Rule: a step in `skipConditions` is not done; a name that tkestack does not have skips nothing.
+#[test]
+fn conditions_are_skipped_by_name() {
+    let text = cluster(ONE, "").replace(
+        "[EnsureGalaxy]",
+        "[EnsureSysctl, EnsureKernelModule, EnsureDisableSwap, EnsureKubeadmInitPhaseAddon, EnsurePreInstallHook, EnsureDisableSwop, EnsureNodeReady]",
+    ) + "    hooks: {PreInstall: /usr/bin/true}\n";
+    let read = good(&text);
+    let group = value(&read, "spec/nodeGroups/0");
+    assert_eq!([&group["sysctls"], &group["kernelModules"]], [&Value::Null, &Value::Null]);
+    assert_eq!(group["swap"], json!("keep"));
+    assert_eq!(value(&read, "spec/join/kubeadm/skipPhases"), json!(["addon"]));
+    assert_eq!(value(&read, "spec/hooks"), Value::Null);
+    let warned = told(&read, Severity::Warning);
+    assert!(
+        warned.iter().any(|line| line.contains("tkestack has no condition `EnsureDisableSwop`")),
+        "{warned:?}"
+    );
+    assert!(warned.iter().any(|line| line.contains("`EnsureNodeReady` is not left out")), "{warned:?}");
+}
+
+/// Rule: masters keep pods away unless `enableMasterSchedule` is set.
+#[test]
+fn masters_take_pods_only_where_asked() {
+    let tainted = ONE.replace("password", "taints: [{key: a, effect: NoExecute}], password");
+    let read = good(&cluster(&tainted, ""));
+    assert_eq!(
+        value(&read, "spec/nodeGroups/0/taints"),
+        json!([{"key": "a", "effect": "NoExecute"}, {"key": "node-role.kubernetes.io/master", "effect": "NoSchedule"}])
+    );
+    let read = good(&cluster(ONE, "enableMasterSchedule: true"));
+    assert_eq!(value(&read, "spec/join/kubeadm/initConfiguration/nodeRegistration"), json!({"taints": []}));
+    converts(&read, &local(&[]));
+}
+
+#[test]
+fn machines_find_their_cluster_in_any_file() {
+    let nameless = cluster(ONE, "").replace("  name: cls-a\n", "  generateName: cls-\n");
+    let machine = "apiVersion: platform.tkestack.io/v1\nkind: Machine\nmetadata: {name: mc-1}\nspec: {clusterName: cls-7q46, type: Baremetal, ip: 10.0.0.20, port: 2222, username: ops, password: eA==, labels: {a: b}}\n";
+    let read = support::read(&[("machine.yaml", machine), ("cluster.yaml", &nameless)]);
+    assert_eq!(told(&read, Severity::Error), Vec::<String>::new());
+    assert_eq!(
+        value(&read, "metadata/name"),
+        json!("cls-7q46"),
+        "the only nameless cluster is the one that is meant"
+    );
+    assert_eq!(
+        value(&read, "spec/machines/1"),
+        json!({
+            "name": "mc-1", "address": "10.0.0.20", "port": 2222, "user": "ops",
+            "password": {"environment": "TKE_PASSWORD_10_0_0_20"}, "nodeGroup": "workers",
+        })
+    );
+    let alone = support::read(&[("machine.yaml", machine)]);
+    assert_eq!(
+        told(&alone, Severity::Error),
+        ["machine.yaml:4:21 ancestor/missing there is no cluster `cls-7q46` that this machine could join"]
+    );
+}
+
+#[test]
+fn what_cannot_be_brought_up_is_refused() {
+    let imported = cluster(ONE, "").replace("Baremetal", "Imported");
+    let read = read(&[("a.yaml", &imported)]);
+    assert!(read.documents.is_empty());
+    assert_eq!(
+        told(&read, Severity::Error),
+        ["a.yaml:6:9 ancestor/field-refused this cluster is up already: there is nothing to bring up"]
+    );
+}
+
+#[test]
+fn unknown_fields_and_hooks_are_named_with_their_places() {
+    let text = cluster(&format!("{ONE}\nclusterCIDRs: 10.0.0.0/8\nflux: 1"), "hooks: {PreInstal: /a}");
+    let read = read(&[("a.yaml", &text)]);
+    let errors = told(&read, Severity::Error);
+    assert_eq!(
+        errors,
+        [
+            "a.yaml:10:3 ancestor/unknown-field unknown field `clusterCIDRs` in `spec` of a cluster",
+            "a.yaml:14:13 ancestor/unknown-field unknown field `PreInstal` in `hooks` of tkestack",
+        ]
+    );
+    let warned = told(&read, Severity::Warning);
+    assert!(
+        warned.contains(
+            &"a.yaml:11:3 ancestor/unknown-field unknown field `flux` in `spec` of a cluster".to_owned()
+        ),
+        "{warned:?}"
+    );
+}
+
+/// Rule: of tkestack's ten hooks three never run there; all run here, and a node's end has two of its own.
+#[test]
+fn all_points_have_hooks() {
+    let names = [
+        "PreInstall",
+        "PostInstall",
+        "PreUpgrade",
+        "PostUpgrade",
+        "PreClusterInstall",
+        "PostClusterInstall",
+        "PreClusterUpgrade",
+        "PostClusterUpgrade",
+        "PreClusterDelete",
+        "PostClusterDelete",
+        "PreDelete",
+        "PostDelete",
+    ];
+    let lines: Vec<String> = names.iter().map(|name| format!("  {name}: /opt/x")).collect();
+    let read =
+        good(&cluster(ONE, &format!("files:\n- {{src: x, dst: /opt/x}}\nhooks:\n{}", lines.join("\n"))));
+    assert_eq!(value(&read, "spec/hooks").as_array().expect("hooks").len(), 12);
+    let plans = plans(&read, &local(&["x"]));
+    assert_eq!(
+        plans.get("masters").expect("masters").hooks.len(),
+        10,
+        "two more are steps of the installation"
+    );
+    let notes = told(&read, Severity::Note);
+    assert_eq!(notes.iter().filter(|line| line.contains("tkestack never runs a hook")).count(), 5);
+}
+
+/// Rule: a shell reads the command of a hook.
+#[test]
+fn commands_that_need_a_shell_have_one() {
+    let read = good(&cluster(
+        ONE,
+        "files:\n- {src: x, dst: /opt/x}\nhooks:\n  PostClusterInstall: /opt/x > /var/log/x",
+    ));
+    assert_eq!(
+        value(&read, "spec/hooks/0/run"),
+        json!(["/bin/sh", "-c", "/opt/x > /var/log/x \"$@\"", "sh"])
+    );
+}
+
+#[test]
+fn jump_hosts_are_kept_and_other_proxies_told() {
+    let spec = "version: 1.20.15\nmachines:\n- ip: 10.0.0.9\n  username: root\n  password: eA==\n  proxy: {type: SSHJumpServer, ip: 192.0.2.1, port: 2222, username: jump, privateKey: eA==}";
+    let read = good(&cluster(spec, ""));
+    assert_eq!(
+        value(&read, "spec/machines/0/jumpHost"),
+        json!({
+            "address": "192.0.2.1", "port": 2222, "user": "jump", "key": {"environment": "TKE_PRIVATE_KEY_192_0_2_1"},
+        })
+    );
+    converts(&read, &local(&[]));
+    let read = good(&cluster(&spec.replace("SSHJumpServer", "SOCKS5"), ""));
+    assert!(told(&read, Severity::Warning).iter().any(|line| line.contains("SOCKS5")));
+}
+
+#[test]
+fn lists_are_taken_apart() {
+    let list = format!(
+        "apiVersion: v1\nkind: List\nitems:\n- {}",
+        cluster(ONE, "").replace('\n', "\n  ").trim_end()
+    );
+    let read = good(&list);
+    assert_eq!(value(&read, "metadata/name"), json!("cls-a"));
+    let own = list
+        .replace("apiVersion: v1", "apiVersion: platform.tkestack.io/v1")
+        .replace("kind: List", "kind: ClusterList");
+    assert_eq!(value(&good(&own), "metadata/name"), json!("cls-a"));
+}
