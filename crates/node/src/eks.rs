@@ -19,11 +19,21 @@ impl Subject {
     /// From the arguments of `bringup-node token`.
     pub(crate) fn from_arguments(arguments: &[String]) -> Option<Self> {
         let (word, rest) = arguments.split_first()?;
-        let value = |flag: &str| {
-            rest.iter().position(|argument| argument == flag).and_then(|at| rest.get(at + 1)).cloned()
-        };
+        let value = |flag: &str| value_of(rest, flag);
         (word == "token").then_some(())?;
         Some(Self { cluster: value("--cluster")?, region: value("--region")?, role: value("--role") })
+    }
+
+    /// From the arguments of the AWS command line that print such a token.
+    pub(crate) fn from_aws_arguments(arguments: &[String]) -> Option<Self> {
+        let [first, second, rest @ ..] = arguments else { return None };
+        let value = |flag: &str| value_of(rest, flag);
+        (first == "eks" && second == "get-token").then_some(())?;
+        Some(Self {
+            cluster: value("--cluster-name")?,
+            region: value("--region")?,
+            role: value("--role-arn"),
+        })
     }
 
     /// The token. Without another role, nobody but the metadata service is asked.
@@ -39,5 +49,29 @@ impl Subject {
             )?,
         };
         Ok(token::bearer(cluster, region, &credentials, now()))
+    }
+}
+
+/// The word behind a flag.
+fn value_of(arguments: &[String], flag: &str) -> Option<String> {
+    arguments.iter().position(|argument| argument == flag).and_then(|at| arguments.get(at + 1)).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Subject;
+
+    #[test]
+    fn both_programs_that_print_a_token_are_understood() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let subject = |role: Option<&str>| {
+            let (cluster, region) = ("c".to_owned(), "us-west-2".to_owned());
+            Some(Subject { cluster, region, role: role.map(str::to_owned) })
+        };
+        let ours = words("token --cluster c --region us-west-2 --role r");
+        assert_eq!(Subject::from_arguments(&ours), subject(Some("r")));
+        let theirs = words("eks get-token --cluster-name c --region us-west-2");
+        assert_eq!(Subject::from_aws_arguments(&theirs), subject(None));
+        assert_eq!(Subject::from_aws_arguments(&words("sts get-caller-identity")), None);
     }
 }

@@ -128,8 +128,13 @@ impl Kubeconfig {
 
 /// A program of another kind is not run: the agent has no children.
 fn of_program(exec: Exec) -> User {
-    let ours = Path::new(&exec.command).file_name().is_some_and(|name| name == "bringup-node");
-    match Subject::from_arguments(&exec.args).filter(|_| ours) {
+    let subject = match Path::new(&exec.command).file_name().and_then(|name| name.to_str()) {
+        Some("bringup-node") => Subject::from_arguments(&exec.args),
+        // What it would print can be made here.
+        Some("aws") => Subject::from_aws_arguments(&exec.args),
+        _ => None,
+    };
+    match subject {
         Some(subject) => User::Eks(subject),
         None => User::Program(exec.command),
     }

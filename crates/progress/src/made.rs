@@ -75,13 +75,19 @@ pub(crate) fn read_by(step: &Step, plan: &Plan) -> BTreeSet<String> {
         Action::StartKubelet { .. } => plan
             .steps
             .iter()
-            .filter(|step| step.phase == bringup_spec::Phase::Configure)
+            .filter(|step| step.phase == bringup_spec::Phase::Configure || is_of_kubelets_unit(&step.action))
             .flat_map(|step| made_by(step, plan))
             .map(|made| made.path())
             .chain([GATE_FILE.to_owned(), installed("kubelet")])
             .collect(),
         _ => BTreeSet::new(),
     }
+}
+
+/// Whether it writes what the manager itself reads for kubelet's unit.
+fn is_of_kubelets_unit(action: &Action) -> bool {
+    let folders = [format!("{UNITS}/kubelet.service.d/"), "/etc/systemd/system.conf.d/".to_owned()];
+    matches!(action, Action::WriteFile { path, .. } if folders.iter().any(|folder| path.starts_with(folder)))
 }
 
 fn made_for(unit: &Unit) -> Vec<Made> {
@@ -94,4 +100,22 @@ fn made_for(unit: &Unit) -> Vec<Made> {
     made.extend(unit.drop_ins.keys().map(|name| Made::File(format!("{UNITS}/{}.d/{name}", unit.name))));
     made.extend(unit.aliases.iter().map(|alias| Made::Link(format!("{UNITS}/{alias}"))));
     made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_of_all_services_and_of_kubelet_are_read_by_kubelet() {
+        let writes = |path: &str| {
+            let text = format!(
+                r#"{{"do":"writeFile","path":"{path}","mode":"0644","owner":"root:root","content":{{"text":[]}}}}"#
+            );
+            is_of_kubelets_unit(&serde_json::from_str(&text).unwrap())
+        };
+        assert!(writes("/etc/systemd/system.conf.d/environment.conf"));
+        assert!(writes("/etc/systemd/system/kubelet.service.d/environment.conf"));
+        assert!(!writes("/etc/systemd/system/containerd.service.d/environment.conf"));
+    }
 }

@@ -62,6 +62,7 @@ fn watch(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped> {
     let deadline = doing.deadline();
     let mut systemd = Systemd::connect()?;
     systemd.subscribe()?;
+    units::reread(doing, &mut systemd)?;
     if doing.order.changed.is_empty() {
         systemd.start(KUBELET)?;
     } else {

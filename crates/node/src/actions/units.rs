@@ -134,6 +134,14 @@ pub(super) fn put_back(doing: &Doing<'_>, installed: &Installed<'_>) -> Result<O
     Ok(back)
 }
 
+/// Lets the manager read its own files anew if one of them has changed.
+pub(super) fn reread(doing: &Doing<'_>, systemd: &mut Systemd) -> Result<(), Stopped> {
+    if doing.order.changed.iter().any(|path| path.starts_with("/etc/systemd/")) {
+        systemd.reload()?;
+    }
+    Ok(())
+}
+
 fn run(doing: &Doing<'_>, unit: &str) -> Result<Success, Stopped> {
     let mut systemd = Systemd::connect()?;
     systemd.subscribe()?;
@@ -141,6 +149,7 @@ fn run(doing: &Doing<'_>, unit: &str) -> Result<Success, Stopped> {
     if runs && doing.order.changed.is_empty() {
         return Ok(Success::default());
     }
+    reread(doing, &mut systemd)?;
     let job = if doing.order.changed.is_empty() { systemd.start(unit)? } else { systemd.restart(unit)? };
     let deadline = Instant::now() + Duration::from_millis(doing.order.timeout_ms);
     match systemd.job_end(&job, deadline)? {
