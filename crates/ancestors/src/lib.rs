@@ -15,7 +15,7 @@ mod eksctl;
 mod fields;
 mod ids;
 mod kops;
-mod merge_keys;
+mod nodeadm;
 mod read;
 mod system;
 mod tell;

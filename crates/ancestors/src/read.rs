@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use bringup_diag::Findings;
+use bringup_spec::nodeconfig::unpack;
 use bringup_spec::{Files, Read};
 use bringup_yaml::{Content, Limits, Node};
 
 use crate::additions::{is_additions, lay_over};
 use crate::comments::without_comments;
-use crate::merge_keys::carried_out;
 use crate::tell::Teller;
 use crate::{System, kops};
 
@@ -23,7 +23,18 @@ pub struct Input<'a> {
 
 /// Whether a text holds a document of another system.
 pub fn is_foreign(text: &str) -> bool {
-    trees_of(text).is_some_and(|trees| trees.iter().any(|tree| System::of(tree).is_some()))
+    let foreign =
+        |text: &str| trees_of(text).is_some_and(|trees| trees.iter().any(|tree| System::of(tree).is_some()));
+    unpacked(Input { name: "", text }).iter().any(|(_, text)| foreign(text))
+}
+
+/// NodeConfigs also come as parts of a message, as user-data has them; anything else is what it is.
+fn unpacked(input: Input<'_>) -> Vec<(String, String)> {
+    let unpacked = unpack(input.name, input.text.as_bytes());
+    if unpacked.findings.has_errors() {
+        return vec![(input.name.to_owned(), input.text.to_owned())];
+    }
+    unpacked.texts
 }
 
 /// Reads all documents of several files.
@@ -33,10 +44,12 @@ pub fn read(inputs: &[Input<'_>]) -> Read {
     let mut documents = Vec::new();
     let mut findings = Findings::new();
     let mut theirs: Vec<(Input<'_>, Vec<Node>)> = Vec::new();
-    for input in inputs {
+    let parts: Vec<(String, String)> = inputs.iter().flat_map(|input| unpacked(*input)).collect();
+    for (name, text) in &parts {
+        let input = Input { name, text };
         match trees_of(input.text) {
             Some(trees) if trees.iter().any(|tree| is_additions(tree) || System::of(tree).is_some()) => {
-                theirs.push((*input, trees));
+                theirs.push((input, trees));
             }
             _ => {
                 let ours = bringup_spec::read(input.name, input.text);
@@ -93,7 +106,7 @@ fn translated(inputs: Vec<(Input<'_>, Vec<Node>)>) -> Read {
         for tree in trees {
             let tree = tree.lower_by(offset);
             if let Some(system) = System::of(&tree) {
-                of_system.entry(system).or_default().push(carried_out(tree));
+                of_system.entry(system).or_default().push(tree.with_merge_keys());
             } else if is_additions(&tree) {
                 additions.push(tree);
             } else {

@@ -3,7 +3,7 @@
 use bringup_yaml::Node;
 
 use crate::tell::Teller;
-use crate::{eksctl, kops, tkestack};
+use crate::{eksctl, kops, nodeadm, tkestack};
 
 /// A system whose documents are understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,15 +12,18 @@ pub enum System {
     Eksctl,
     /// kops: `Cluster` and `InstanceGroup`.
     Kops,
+    /// nodeadm: `NodeConfig`.
+    Nodeadm,
     /// tkestack: `Cluster` and `Machine`.
     Tkestack,
 }
 
 /// How `apiVersion` begins, and whose it is then.
-const GROUPS: [(&str, System); 4] = [
+const GROUPS: [(&str, System); 5] = [
     ("eksctl.io/", System::Eksctl),
     ("kops.k8s.io/", System::Kops),
     ("kops/", System::Kops),
+    ("node.eks.aws/", System::Nodeadm),
     ("platform.tkestack.io/", System::Tkestack),
 ];
 
@@ -36,6 +39,7 @@ impl System {
         match self {
             Self::Eksctl => eksctl::translate(documents, tell),
             Self::Kops => kops::translate(documents, tell),
+            Self::Nodeadm => nodeadm::translate(documents, tell),
             Self::Tkestack => tkestack::translate(documents, tell),
         }
     }

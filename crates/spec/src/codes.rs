@@ -57,7 +57,7 @@ bringup_diag::codes! {
     NODECONFIG_VALUE = "nodeconfig/value";
     /// Once all NodeConfigs are merged, nodeadm needs the cluster's name, endpoint, authority and service range; on an
     /// Outpost also its id. Write them in one of the NodeConfigs.
-    NODECONFIG_MISSING = "nodeconfig/missing";
+    NODECONFIG_MISSING = "nodeconfig/required";
     /// A file with several documents. nodeadm reads the first and drops the others without a word. Put each into a file
     /// or a part of its own.
     NODECONFIG_FURTHER = "nodeconfig/further-document";

@@ -1,0 +1,56 @@
+//! Words of kubelet's command line, each in the place that it has here.
+
+use bringup_diag::Span;
+use bringup_yaml::Node;
+
+use crate::tree::{Branch, text};
+
+/// What the words say.
+pub(super) struct Flags {
+    pub(super) labels: Branch,
+    pub(super) taints: Vec<Node>,
+    pub(super) others: Branch,
+}
+
+/// Takes flags apart, as kubelet takes one that stands twice: labels add up, of anything else the last counts.
+pub(super) fn taken_apart(words: &[Node], span: Span) -> Flags {
+    let mut flags = Flags { labels: Branch::new(span), taints: Vec::new(), others: Branch::new(span) };
+    let mut words = words.iter().peekable();
+    while let Some(node) = words.next() {
+        let Some(flag) = node.text().and_then(|word| word.strip_prefix("--")) else { continue };
+        let (name, value) = match flag.split_once('=') {
+            Some((name, value)) => (name, value),
+            None => {
+                let next = words.next_if(|next| next.text().is_some_and(|word| !word.starts_with("--")));
+                (flag, next.and_then(Node::text).unwrap_or("true"))
+            }
+        };
+        match name {
+            "node-labels" => {
+                for label in value.split(',').filter(|label| !label.is_empty()) {
+                    let (key, value) = label.split_once('=').unwrap_or((label, ""));
+                    flags.labels.put(key, text(node.span, value));
+                }
+            }
+            "register-with-taints" => flags.taints = taints(value, node.span),
+            _ => flags.others.put(name, text(node.span, value)),
+        }
+    }
+    flags
+}
+
+/// `key=value:Effect,…`
+fn taints(value: &str, span: Span) -> Vec<Node> {
+    let parts = value.split(',').filter(|part| !part.is_empty());
+    parts
+        .map(|part| {
+            let (mark, effect) = part.rsplit_once(':').unwrap_or((part, ""));
+            let (key, value) = mark.split_once('=').unwrap_or((mark, ""));
+            let mut taint = Branch::new(span);
+            taint.put("key", text(span, key));
+            taint.put("value", text(span, value));
+            taint.put("effect", text(span, effect));
+            taint.into_node()
+        })
+        .collect()
+}

@@ -1,0 +1,102 @@
+//! The machine beside kubelet and containerd.
+
+use bringup_diag::Span;
+use bringup_yaml::{Entry, Node};
+
+use super::tables;
+use crate::codes;
+use crate::fields::Record;
+use crate::tell::Teller;
+use crate::tree::{Branch, list, plain, text};
+
+fn services<'a>(instance: &Record<'a>) -> &'a [Entry] {
+    instance.get("environment").and_then(Node::entries).unwrap_or_default()
+}
+
+/// Variables of kubelet: its own, and those of all services.
+pub(super) fn environment_of_kubelet(instance: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Node {
+    let mut variables = Branch::new(span);
+    for wanted in ["default", "kubelet"] {
+        for service in services(instance).iter().filter(|service| service.key == wanted) {
+            if wanted == "default" {
+                let message =
+                    "variables of `default` are set for kubelet and containerd, not for every service";
+                let hint = "name the other services beside it";
+                tell.warning(codes::FIELD_DIFFERS, service.key_span, message, hint);
+            }
+            for variable in service.value.entries().unwrap_or_default() {
+                variables.put_field(&variable.key, variable);
+            }
+        }
+    }
+    variables.into_node()
+}
+
+/// Variables of other services, as drop-ins of their units.
+pub(super) fn drop_ins(instance: &Record<'_>) -> Vec<Node> {
+    let given = services(instance);
+    let all = given.iter().find(|service| service.key == "default");
+    let own = given.iter().filter(|service| !matches!(service.key.as_str(), "default" | "kubelet"));
+    let mut units: Vec<(String, Span, Vec<&Entry>)> = Vec::new();
+    if let Some(all) = all {
+        units.push((
+            "containerd".to_owned(),
+            all.key_span,
+            all.value.entries().unwrap_or_default().iter().collect(),
+        ));
+    }
+    for service in own {
+        let variables = service.value.entries().unwrap_or_default();
+        match units.iter_mut().find(|(name, ..)| *name == service.key) {
+            Some((_, _, there)) => there.extend(variables),
+            None => units.push((service.key.clone(), service.key_span, variables.iter().collect())),
+        }
+    }
+    units.into_iter().filter(|(_, _, variables)| !variables.is_empty()).map(unit).collect()
+}
+
+fn unit((name, span, variables): (String, Span, Vec<&Entry>)) -> Node {
+    let mut lines = String::from("[Service]\n");
+    for variable in variables {
+        let value = variable.value.text().unwrap_or_default();
+        let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
+        lines.push_str(&format!("Environment=\"{}={value}\"\n", variable.key));
+    }
+    let mut drop_in = Branch::new(span);
+    drop_in.put("name", text(span, "environment.conf"));
+    drop_in.put("content", text(span, lines));
+    let mut unit = Branch::new(span);
+    unit.put("name", text(span, format!("{name}.service")));
+    unit.put("dropIns", list(span, vec![drop_in.into_node()]));
+    unit.into_node()
+}
+
+/// The image's own program makes the instance's disks one volume, or mounts each.
+pub(super) fn disks(instance: &Record<'_>, tell: &mut Teller<'_>) -> Option<Node> {
+    let storage = instance.get("localStorage")?;
+    let fields = tell.record(storage, "`localStorage` of a NodeConfig", tables::STORAGE);
+    let strategy = fields.get("strategy").filter(|strategy| strategy.text() != Some(""))?;
+    let span = strategy.span;
+    let mut words = vec![
+        text(span, "/usr/bin/setup-local-disks"),
+        text(span, strategy.text().unwrap_or_default().to_lowercase()),
+    ];
+    if let Some(path) = fields.get("mountPath") {
+        words.extend([text(path.span, "--dir"), path.clone()]);
+    }
+    for mount in fields.items("disabledMounts") {
+        let flag = match mount.text() {
+            Some("PodLogs") => "--no-bind-pods-logs",
+            Some("Containerd") => "--no-bind-containerd",
+            Some("SOCI") => "--no-bind-soci",
+            _ => continue,
+        };
+        words.push(text(mount.span, flag));
+    }
+    let mut step = Branch::new(span);
+    step.put("name", text(span, "local-disks"));
+    step.put("run", list(span, words));
+    step.put("before", list(span, vec![text(span, "runtime")]));
+    step.put("everyBoot", plain(span, true));
+    Some(step.into_node())
+}

@@ -1,0 +1,55 @@
+//! Fields of a NodeConfig, and what becomes of each.
+
+use crate::fields::Field;
+use crate::fields::Use::{Aside, Differs, Taken};
+
+pub(super) const TOP: &[Field] = &[
+    ("apiVersion", Taken),
+    ("kind", Taken),
+    ("metadata", Aside("nothing: nodeadm reads it and does nothing with it")),
+    ("spec", Taken),
+];
+
+pub(super) const SPEC: &[Field] = &[
+    ("cluster", Taken),
+    ("containerd", Taken),
+    ("featureGates", Taken),
+    ("instance", Taken),
+    ("kubelet", Taken),
+];
+
+pub(super) const CLUSTER: &[Field] = &[
+    ("name", Taken),
+    ("apiServerEndpoint", Taken),
+    ("certificateAuthority", Taken),
+    ("cidr", Taken),
+    ("enableOutpost", Taken),
+    ("id", Taken),
+];
+
+pub(super) const KUBELET: &[Field] = &[
+    ("config", Taken),
+    ("flags", Taken),
+    (
+        "maxPodsExpression",
+        Differs("write the number as `maxPods`, or `{prefixDelegation: true}` and the like, with additions"),
+    ),
+];
+
+pub(super) const CONTAINERD: &[Field] = &[
+    ("config", Taken),
+    ("baseRuntimeSpec", Differs("write the file as one of `files`, and name it in `config`")),
+];
+
+pub(super) const INSTANCE: &[Field] = &[
+    ("environment", Taken),
+    ("localStorage", Taken),
+    ("network", Differs("write a drop-in of systemd-resolved as one of `files`, and restart it in a step")),
+];
+
+pub(super) const STORAGE: &[Field] = &[("strategy", Taken), ("mountPath", Taken), ("disabledMounts", Taken)];
+
+pub(super) const FEATURES: &[Field] = &[
+    ("InstanceIdNodeName", Taken),
+    ("FastImagePull", Differs("add a snapshotter to containerd's `config` if pulls are too slow")),
+];

@@ -1,0 +1,105 @@
+//! NodeConfigs as Bringup documents.
+#![expect(clippy::unwrap_used, reason = "a test that cannot look at what it tests ends there")]
+
+use bringup_ancestors::{Input, read};
+use bringup_spec::{NodeGroup, NodeNamePolicy, Read};
+use serde_json::json;
+
+const CLUSTER: &str = "---
+apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  cluster:
+    name: My_Cluster
+    apiServerEndpoint: https://ABCD.gr7.us-west-2.eks.amazonaws.com
+    certificateAuthority: CERTIFICATE
+    cidr: 10.100.0.0/16
+  kubelet:
+    config: {maxPods: 20, clusterDNS: [1.1.1.1]}
+    flags: ['--node-labels=a=b,c=d', --v=5]
+  containerd:
+    config: |
+      [grpc]
+      uid = 1
+";
+
+const FURTHER: &str = "apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  cluster: {name: ''}
+  kubelet:
+    config: {maxPods: 30}
+    flags: ['--node-labels=c=e', '--register-with-taints=k=v:NoSchedule']
+  containerd: {config: \"[grpc]\\ngid = 2\"}
+  instance:
+    environment: {kubelet: {A: a}, other: {B: 5%}}
+    localStorage: {strategy: RAID0, disabledMounts: [PodLogs]}
+  featureGates: {InstanceIdNodeName: true}
+";
+
+const ADDITIONS: &str =
+    "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {kubernetes: {version: '1.34'}}\n";
+
+/// A certificate authority that is one.
+fn cluster() -> String {
+    let authority = include_str!("../../../examples/kubeadm-debian/pki/ca.crt");
+    CLUSTER.replace("CERTIFICATE", &base64::Engine::encode(&base64::prelude::BASE64_STANDARD, authority))
+}
+
+fn translated(texts: &[&str]) -> Read {
+    let inputs: Vec<Input<'_>> = texts.iter().map(|text| Input { name: "n.yaml", text }).collect();
+    read(&inputs)
+}
+
+#[test]
+fn several_are_one_group_laid_over_each_other() {
+    let read = translated(&[&cluster(), FURTHER, ADDITIONS]);
+    let errors: Vec<_> = read.findings.iter().filter(|finding| finding.severity.word() == "error").collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let [document] = read.documents.as_slice() else { unreachable!("{:?}", read.findings) };
+    let spec = &document.cluster.spec;
+    assert_eq!(document.cluster.metadata.name.as_str(), "my-cluster");
+    let aws = spec.aws.as_ref().unwrap();
+    assert_eq!((aws.region.as_str(), aws.cluster_name.as_deref()), ("us-west-2", Some("My_Cluster")));
+    assert_eq!(spec.network.service_ranges[0].to_string(), "10.100.0.0/16");
+    let group: &NodeGroup = &spec.node_groups[0];
+    assert_eq!(group.node_name, Some(NodeNamePolicy::InstanceId));
+    assert_eq!(group.kubelet.config["maxPods"], json!(30));
+    assert_eq!(group.kubelet.config["clusterDNS"], json!(["1.1.1.1"]));
+    let labels: Vec<String> = group.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    assert_eq!(labels, ["a=b", "c=e"]);
+    assert_eq!(group.taints[0].key, "k");
+    assert_eq!(group.kubelet.flags["v"].to_string(), "5");
+    assert_eq!(group.kubelet.environment["A"].to_string(), "a");
+    assert_eq!(group.runtime.config.as_deref(), Some("[grpc]\ngid = 2\nuid = 1\n"));
+    assert_eq!(group.units[0].drop_ins[0].content, "[Service]\nEnvironment=\"B=5%%\"\n");
+    let words: Vec<String> = group.steps[0].run.iter().map(ToString::to_string).collect();
+    assert_eq!(words, ["/usr/bin/setup-local-disks", "raid0", "--no-bind-pods-logs"]);
+}
+
+#[test]
+fn what_a_document_cannot_say_is_named_with_its_line() {
+    let text = format!(
+        "{}  instance:\n    network: {{domains: [d]}}\n  featureGates: {{FastImagePull: true}}\n  kublet: {{}}\n",
+        cluster()
+    );
+    let read = translated(&[&text, ADDITIONS]);
+    let told = |code: &str| -> Vec<u32> {
+        let of = read.findings.iter().filter(|finding| finding.code.name == code);
+        of.filter_map(|finding| finding.place.as_ref()).map(|place| place.span.start.line).collect()
+    };
+    assert_eq!(told("ancestor/field-differs"), [18, 19]);
+    assert_eq!(told("ancestor/unknown-field"), [20]);
+}
+
+#[test]
+fn parts_of_a_message_count_like_files() {
+    let message = format!(
+        "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n--//\n\
+         Content-Type: application/node.eks.aws\n\n{}\n--//\nContent-Type: application/node.eks.aws\n\n{FURTHER}\n--//--\n",
+        cluster()
+    );
+    let read = translated(&[&message, ADDITIONS]);
+    assert_eq!(read.documents.len(), 1, "{:?}", read.findings);
+    assert_eq!(read.documents[0].cluster.spec.node_groups[0].kubelet.config["maxPods"], json!(30));
+}
