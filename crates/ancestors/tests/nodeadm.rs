@@ -1,5 +1,4 @@
 //! NodeConfigs as Bringup documents.
-#![expect(clippy::unwrap_used, reason = "a test that cannot look at what it tests ends there")]
 
 use bringup_ancestors::{Input, read};
 use bringup_spec::{NodeGroup, NodeNamePolicy, Read};

@@ -47,9 +47,9 @@ impl Manner {
             Action::LearnFacts
             | Action::Fetch { .. }
             | Action::Signal { .. }
-            | Action::KeepAddresses { .. } => Self::patient(10 * MINUTE, 10 * MINUTE),
+            | Action::KeepAddresses { .. }
+            | Action::AwaitRegistration { .. } => Self::patient(10 * MINUTE, 10 * MINUTE),
             Action::Install { .. } | Action::UpdateOs { .. } => Self::patient(30 * MINUTE, 30 * MINUTE),
-            Action::AwaitRegistration { .. } => Self::patient(10 * MINUTE, 10 * MINUTE),
             // The boot loader looks through all disks for systems; a swap file is written whole.
             Action::Run { .. } | Action::SetKernelArguments { .. } | Action::SetSwap { .. } => {
                 Self::brief(10 * MINUTE)

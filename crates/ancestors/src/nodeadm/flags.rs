@@ -18,13 +18,10 @@ pub(super) fn taken_apart(words: &[Node], span: Span) -> Flags {
     let mut words = words.iter().peekable();
     while let Some(node) = words.next() {
         let Some(flag) = node.text().and_then(|word| word.strip_prefix("--")) else { continue };
-        let (name, value) = match flag.split_once('=') {
-            Some((name, value)) => (name, value),
-            None => {
-                let next = words.next_if(|next| next.text().is_some_and(|word| !word.starts_with("--")));
-                (flag, next.and_then(Node::text).unwrap_or("true"))
-            }
-        };
+        let (name, value) = flag.split_once('=').unwrap_or_else(|| {
+            let next = words.next_if(|next| next.text().is_some_and(|word| !word.starts_with("--")));
+            (flag, next.and_then(Node::text).unwrap_or("true"))
+        });
         match name {
             "node-labels" => {
                 for label in value.split(',').filter(|label| !label.is_empty()) {

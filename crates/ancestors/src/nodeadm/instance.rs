@@ -1,5 +1,7 @@
 //! The machine beside kubelet and containerd.
 
+use std::fmt::Write as _;
+
 use bringup_diag::Span;
 use bringup_yaml::{Entry, Node};
 
@@ -60,7 +62,7 @@ fn unit((name, span, variables): (String, Span, Vec<&Entry>)) -> Node {
     for variable in variables {
         let value = variable.value.text().unwrap_or_default();
         let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
-        lines.push_str(&format!("Environment=\"{}={value}\"\n", variable.key));
+        let _ = writeln!(lines, "Environment=\"{}={value}\"", variable.key);
     }
     let mut drop_in = Branch::new(span);
     drop_in.put("name", text(span, "environment.conf"));

@@ -35,12 +35,11 @@ fn lay_over(base: &mut Node, over: &Node, path: &str, tell: &mut Teller<'_>) {
             words.extend(more.iter().cloned());
         }
         (Content::Scalar(text), Content::Scalar(more)) if path == "spec.containerd.config" => {
-            match one_text(&text.text, &more.text) {
-                Some(whole) => *text = Scalar { text: whole, style: Style::Quoted },
-                None => {
-                    let message = "this and what an earlier NodeConfig says of containerd are not both TOML";
-                    tell.error(codes::WRONG_TYPE, over.span, message, "write TOML in both");
-                }
+            if let Some(whole) = one_text(&text.text, &more.text) {
+                *text = Scalar { text: whole, style: Style::Quoted };
+            } else {
+                let message = "this and what an earlier NodeConfig says of containerd are not both TOML";
+                tell.error(codes::WRONG_TYPE, over.span, message, "write TOML in both");
             }
         }
         (Content::Map(entries), Content::Map(more)) => {

@@ -79,7 +79,7 @@ fn move_settings(plugins: &mut Table, has_directories: bool) {
         match (key.as_str(), value) {
             ("sandbox_image", _) => {}
             ("containerd", Value::Table(containerd)) => {
-                move_containerd(containerd, &mut images, &mut runtime)
+                move_containerd(containerd, &mut images, &mut runtime);
             }
             (name, value) if OF_IMAGES.contains(&name) => {
                 images.insert(key, value);

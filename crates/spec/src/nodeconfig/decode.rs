@@ -203,7 +203,7 @@ impl Reader<'_> {
 
     /// The entries of a mapping; of duplicates the last, null is nothing.
     fn entries<'n>(&mut self, field: &Field<'n>) -> Vec<Field<'n>> {
-        if self.is_nothing(field.node) {
+        if is_nothing(field.node) {
             return Vec::new();
         }
         let Some(entries) = field.node.entries() else {
@@ -219,10 +219,6 @@ impl Reader<'_> {
             last.insert(&entry.key, Field { path, key: &entry.key, node: &entry.value });
         }
         last.into_values().collect()
-    }
-
-    fn is_nothing(&self, node: &Node) -> bool {
-        node.scalar().is_some_and(|scalar| scalar.go() == Resolved::Null)
     }
 
     fn text(&mut self, field: &Field<'_>) -> String {
@@ -242,7 +238,7 @@ impl Reader<'_> {
     }
 
     fn texts(&mut self, field: &Field<'_>) -> Vec<String> {
-        if self.is_nothing(field.node) {
+        if is_nothing(field.node) {
             return Vec::new();
         }
         let Some(items) = field.node.items() else { return self.wrong(field, "a list of texts") };
@@ -255,7 +251,7 @@ impl Reader<'_> {
     }
 
     fn bytes(&mut self, field: &Field<'_>) -> Option<Vec<u8>> {
-        if self.is_nothing(field.node) {
+        if is_nothing(field.node) {
             return None;
         }
         // Line ends inside are passed over.
@@ -291,4 +287,8 @@ impl Reader<'_> {
         self.findings.push(Finding::error(codes::NODECONFIG_TYPE, message).at(place).hint(hint));
         T::default()
     }
+}
+
+fn is_nothing(node: &Node) -> bool {
+    node.scalar().is_some_and(|scalar| scalar.go() == Resolved::Null)
 }
