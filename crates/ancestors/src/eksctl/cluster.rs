@@ -7,7 +7,7 @@ use bringup_yaml::{Entry, Node};
 use super::family::Family;
 use super::{group, network, tables};
 use crate::codes;
-use crate::fields::Record;
+use crate::fields::{Record, is_nothing};
 use crate::ids;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
@@ -69,11 +69,15 @@ pub(super) fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node>
     };
     let about = tell.record(&metadata.value, "`metadata`", tables::METADATA);
     let span = metadata.value.span;
-    for (field, example) in [("name", "name: demo"), ("region", "region: eu-central-1")] {
-        if about.entry(field).is_none() {
-            let message = format!("`metadata` has no `{field}`");
-            tell.error(codes::MISSING, metadata.key_span, message, format!("add `{example}`"));
-        }
+    if about.entry("name").is_none() {
+        let message = "`metadata` has no `name`";
+        tell.error(codes::MISSING, metadata.key_span, message, "add `name: demo`");
+    }
+    if about.entry("region").is_none() {
+        let message = "`metadata` has no `region`, and nobody's AWS profile is asked for one";
+        let hint =
+            "add `region: eu-central-1`, or with `--with additions.yaml`: `spec: {aws: {region: REGION}}`";
+        tell.warning(codes::MISSING, metadata.key_span, message, hint);
     }
     let version = version(&about, span, tell);
     let vpc = network::vpc(&top, tell);
@@ -189,6 +193,16 @@ fn groups(document: &Node, top: &Record<'_>, cluster: &Cluster<'_>, tell: &mut T
             tell.note(codes::DIFFERENCE, first.span, message, hint);
         }
         for (index, item) in items.iter().enumerate() {
+            if is_nothing(item) {
+                let message = format!("this item of `{field}` is empty");
+                tell.error(
+                    codes::WRONG_TYPE,
+                    item.span,
+                    message,
+                    "write the group behind the dash, or remove it",
+                );
+                continue;
+            }
             groups.extend(group::translated(item, index, managed, cluster, tell));
         }
     }

@@ -49,12 +49,21 @@ pub(super) fn of(
 ) -> Option<Family> {
     let own_image = group.text("ami").is_some_and(|image| image.starts_with("ami-"));
     let Some(given) = group.get("amiFamily") else {
-        if let Some(image) = group.get("ami").filter(|_| own_image) {
-            let message = "nothing says what system this image has: Amazon Linux 2023 is assumed";
-            let hint = "write `amiFamily`: eksctl refuses an image without it";
-            tell.warning(codes::MISSING, image.span, message, hint);
-        }
-        return Some(Family::AmazonLinux2023);
+        let Some(image) = group.get("ami").filter(|_| own_image) else {
+            return Some(Family::AmazonLinux2023);
+        };
+        // Only images of Amazon Linux 2 have a script of this name that does something.
+        let script =
+            group.text("overrideBootstrapCommand").is_some_and(|own| own.contains("/etc/eks/bootstrap.sh"));
+        let (family, word) = if script {
+            (Family::AmazonLinux2, "Amazon Linux 2")
+        } else {
+            (Family::AmazonLinux2023, "Amazon Linux 2023")
+        };
+        let message = format!("nothing says what system this image has: {word} is assumed");
+        let hint = "write `amiFamily`: eksctl refuses an image without it";
+        tell.warning(codes::MISSING, image.span, message, hint);
+        return Some(family);
     };
     let word = given.text().unwrap_or_default();
     let known =

@@ -17,6 +17,16 @@ fn systems_are_those_of_the_image_family() {
     assert_eq!(system("  amiFamily: UbuntuPro2204\n"), (OsFamily::Ubuntu, Some("22.04".to_owned())));
 }
 
+/// eksctl wants to be told; documents of the time before have only the call of the script that Amazon Linux 2 has.
+#[test]
+fn the_system_of_an_own_image_is_seen_in_its_bootstrap() {
+    let image = "nodeGroups:\n- name: ng\n  ami: ami-0123456789abcdef0\n";
+    assert_eq!(group(&config(image)).os.family, OsFamily::AmazonLinux2023);
+    let script = format!("{image}  overrideBootstrapCommand: /etc/eks/bootstrap.sh demo\n");
+    assert_eq!(group(&config(&script)).os.family, OsFamily::AmazonLinux2);
+    assert!(told(&config(&script)).iter().any(|line| line.contains("Amazon Linux 2 is assumed")));
+}
+
 /// Canonical publishes Ubuntu Pro for EKS under a name of its own.
 #[test]
 fn ubuntu_pro_has_its_own_image() {

@@ -42,6 +42,7 @@ fn values_of_other_types_are_told_of() {
     for text in [
         "nodeGroups: 3\n",
         "nodeGroups: [3]\n",
+        "nodeGroups:\n- name: ng\n-\n",
         "nodeGroups:\n- [a]\n",
         "nodeGroups:\n- name: [a]\n",
         "nodeGroups:\n- {name: ng, labels: [a], taints: 3}\n",
