@@ -14,6 +14,7 @@ mod launch;
 mod marks;
 mod network;
 mod node_config;
+mod overtaken;
 mod own_bootstrap;
 mod scaling;
 mod script;

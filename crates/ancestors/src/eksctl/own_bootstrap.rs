@@ -11,7 +11,7 @@ use super::cluster::Cluster;
 use super::group::{Given, Parts};
 use super::script::Script;
 use super::steps::escaped;
-use super::{flags, kubelet, marks, node_config, shell};
+use super::{flags, kubelet, marks, node_config, overtaken, shell};
 use crate::codes;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
@@ -35,6 +35,7 @@ pub(super) fn carry_out(
             let message = "the call of `/etc/eks/bootstrap.sh` is read and carried out by the plan; the rest of the script becomes steps before and after it";
             tell.note(codes::DIFFERENCE, own.key_span, message, "nothing has to be changed");
             if let Some(script) = before {
+                overtaken::tell_of(&script, own.key_span, tell);
                 push_step(parts, at, "before-bootstrap", &script, ("before", "runtime"), &variables);
             }
             if let Some(script) = after {

@@ -4,6 +4,7 @@ use bringup_yaml::Node;
 
 use super::family::Family;
 use super::group::Given;
+use super::overtaken;
 use crate::codes;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
@@ -41,6 +42,7 @@ pub(super) fn before_bootstrap(given: &Given<'_>, tell: &mut Teller<'_>) -> Vec<
             );
             continue;
         };
+        overtaken::tell_of(command, item.span, tell);
         let name = format!("pre-bootstrap-{}", index + 1);
         let mut step = Branch::new(item.span);
         step.put("name", text(item.span, name.as_str()));

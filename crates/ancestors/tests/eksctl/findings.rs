@@ -84,3 +84,17 @@ fn fields_inside_a_node_config_are_named_with_their_lines() {
     let start = misspelt.place.as_ref().unwrap().span.start;
     assert_eq!((start.line, start.column), (15, 18));
 }
+
+/// People change the image's scripts and files with commands: what the plan overtakes is told of.
+#[test]
+fn commands_that_change_what_the_plan_overtakes_are_told_of() {
+    let text = config(
+        "nodeGroups:\n- name: ng\n  amiFamily: AmazonLinux2\n  preBootstrapCommands:\n  - sed -i '/^set -o errexit/a export USE_MAX_PODS=false' /etc/eks/bootstrap.sh\n  - touch /etc/fine\n",
+    );
+    assert_eq!(
+        told(&text),
+        [
+            "warning ancestor/field-differs 11 this command has to do with `/etc/eks/bootstrap.sh`, which is not run on the node: what it changes there is lost"
+        ]
+    );
+}
