@@ -12,6 +12,9 @@ use crate::tree::{Branch, list, plain, text};
 /// The phase before which all of them have ended: nothing of the node is set up by then.
 const SET_UP: &str = "runtime";
 
+/// The phase that they belong to, behind whatever else is in it.
+const FIRST_WORD: &str = "pre-install";
+
 /// How long one of them may take. eksctl sets no limit; a driver that is built on the node needs its time.
 const TIMEOUT: &str = "30m";
 
@@ -48,9 +51,8 @@ pub(super) fn before_bootstrap(given: &Given<'_>, tell: &mut Teller<'_>) -> Vec<
         step.put("name", text(item.span, name.as_str()));
         put_command(&mut step, item, command, given.family);
         step.put("before", list(item.span, vec![text(item.span, SET_UP)]));
-        if let Some(earlier) = &earlier {
-            step.put("after", list(item.span, vec![text(item.span, earlier.as_str())]));
-        }
+        let behind = earlier.as_deref().unwrap_or(FIRST_WORD);
+        step.put("after", list(item.span, vec![text(item.span, behind)]));
         step.put("timeout", plain(item.span, TIMEOUT));
         steps.push(step.into_node());
         earlier = Some(name);
