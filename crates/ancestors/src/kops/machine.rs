@@ -89,16 +89,16 @@ pub(super) fn mounts(nodes: &[Node], names: &mut Names, tell: &mut Teller<'_>) -
         };
         let list =
             |key: &str| -> Vec<String> { given.items(key).iter().filter_map(Node::text).map(word).collect() };
-        let format = list("formatOptions").join(" ");
+        let format: String = list("formatOptions").iter().map(|option| format!(" {option}")).collect();
         let options = list("mountOptions").join(",");
         let options = if options.is_empty() { String::new() } else { format!(" -o {options}") };
         let (name, device, path, kind) = (path, word(device), word(path), word(kind));
         let mut script = String::from("#!/bin/sh\nset -eu\n");
         let _ = write!(
             script,
-            "if mountpoint -q {path}; then exit 0; fi\nblkid {device} >/dev/null || mkfs -t {kind} {format} {device}\nmkdir -p {path}\nmount -t {kind}{options} {device} {path}\n"
+            "if mountpoint -q {path}; then exit 0; fi\nblkid {device} >/dev/null || mkfs -t {kind}{format} {device}\nmkdir -p {path}\nmount -t {kind}{options} {device} {path}\n"
         );
-        let mut step = step(node.span, &names.give(&format!("mount-{name}")));
+        let mut step = step(node.span, &names.give(&format!("mount{name}")));
         step.put("script", text(node.span, Text::literal(script).to_string()));
         step.put("attempts", plain(node.span, 5));
         step.put("onFailure", text(node.span, "pause"));

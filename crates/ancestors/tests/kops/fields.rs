@@ -1,0 +1,163 @@
+//! Every field of kops' types is accounted for; what is none of them is told.
+
+use bringup_ancestors::{Input, read};
+use bringup_diag::Severity;
+
+use crate::{cluster, errors, group, translated, warnings};
+
+// The names of fields in kops' API, of both versions, as its types list them.
+const CLUSTER: &str = "\
+    DisableSubnetTags additionalNetworkCIDRs additionalPolicies additionalSans addons api assets \
+    authentication authorization awsLoadBalancerController certManager channel cloudConfig \
+    cloudControllerManager cloudLabels cloudProvider clusterAutoscaler clusterDNSDomain configBase \
+    configStore containerRuntime containerd controlPlaneKubelet dnsControllerGossipConfig dnsZone docker \
+    egressProxy encryptionConfig etcdClusters externalDNS externalDns externalPolicies fileAssets \
+    gossipConfig hooks iam isolateMasters karpenter keyStore kubeAPIServer kubeControllerManager kubeDNS \
+    kubeProxy kubeScheduler kubelet kubernetesApiAccess kubernetesVersion masterInternalName \
+    masterKubelet masterPublicName metricsServer networkCIDR networkID networking nodeAuthorization \
+    nodePortAccess nodeProblemDetector nodeTerminationHandler nonMasqueradeCIDR ntp packages podCIDR \
+    podIdentityWebhook project rollingUpdate secretStore serviceAccountIssuerDiscovery \
+    serviceClusterIPRange snapshotController sshAccess sshKeyName subnets sysctlParameters target \
+    topology updatePolicy useHostCertificates warmPool";
+
+const GROUP: &str = "\
+    additionalSecurityGroups additionalUserData associatePublicIP associatePublicIp autoscale \
+    autoscalePriority capacityRebalance cloudLabels compressUserData containerd cpuCredits \
+    detailedInstanceMonitoring externalLoadBalancers fileAssets gcpProvisioningModel guestAccelerators \
+    hooks iam image instanceInterruptionBehavior instanceMetadata instanceProtection kubelet machineType \
+    manager maxInstanceLifetime maxPrice maxSize minSize mixedInstancesPolicy nodeLabels packages role \
+    rollingUpdate rootVolume rootVolumeDeleteOnTermination rootVolumeEncryption rootVolumeEncryptionKey \
+    rootVolumeIops rootVolumeOptimization rootVolumeSize rootVolumeThroughput rootVolumeType \
+    securityGroupOverride spotDurationInMinutes subnets suspendProcesses sysctlParameters taints tenancy \
+    updatePolicy volumeMounts volumes warmPool zones";
+
+const KUBELET: &str = "\
+    allowPrivileged allowedUnsafeSysctls anonymousAuth apiServers authenticationTokenWebhook \
+    authenticationTokenWebhookCacheTTL authenticationTokenWebhookCacheTtl authorizationMode \
+    babysitDaemons bootstrapKubeconfig cgroupDriver cgroupRoot clientCaFile cloudProvider clusterDNS \
+    clusterDomain configureCbr0 containerLogMaxFiles containerLogMaxSize cpuCFSQuota cpuCFSQuotaPeriod \
+    cpuManagerPolicy crashLoopBackOffMaxContainerRestartPeriod dockerDisableSharedPID \
+    enableCadvisorJsonEndpoints enableCustomMetrics enableDebuggingHandlers enforceNodeAllocatable \
+    eventBurst eventQPS eventRecordQPS evictionHard evictionMaxPodGracePeriod evictionMinimumReclaim \
+    evictionPressureTransitionPeriod evictionSoft evictionSoftGracePeriod \
+    experimentalAllocatableIgnoreEviction experimentalAllowedUnsafeSysctls failSwapOn featureGates \
+    hairpinMode hostnameOverride housekeepingInterval imageGCHighThresholdPercent \
+    imageGCLowThresholdPercent imageMaximumGCAge imageMinimumGCAge imagePullProgressDeadline \
+    kernelMemcgNotification kubeAPIQPS kubeReserved kubeReservedCgroup kubeconfigPath kubeletCgroups \
+    logFormat logLevel maxParallelImagePulls maxPods memorySwapBehavior networkPluginMTU \
+    networkPluginName nodeLabels nodeLeaseDurationSeconds nodeStatusUpdateFrequency nonMasqueradeCIDR \
+    nvidiaGPUs podCIDR podInfraContainerImage podManifestPath podPidsLimit protectKernelDefaults \
+    readOnlyPort reconcileCIDR registerNode registerSchedulable registryBurst registryPullQPS \
+    requireKubeconfig resolvConf rootDir rotateCertificates runtimeCgroups runtimeRequestTimeout \
+    seccompDefault seccompProfileRoot serializeImagePulls shutdownGracePeriod \
+    shutdownGracePeriodCriticalPods streamingConnectionIdleTimeout systemCgroups systemReserved \
+    systemReservedCgroup taints tlsCertFile tlsCipherSuites tlsMinVersion tlsPrivateKeyFile \
+    topologyManagerPolicy volumePluginDirectory volumeStatsAggPeriod";
+
+const CONTAINERD: &str = "\
+    address configAdditions configOverride gvisor installCriCtl installNerdCtl logLevel nri nvidiaGPU \
+    packages registryMirrors root runc sandboxImage selinuxEnabled skipInstall state \
+    useECRCredentialsForMirrors version";
+
+const DOCKER: &str = "\
+    authorizationPlugins bridge bridgeIP dataRoot defaultRuntime defaultUlimit dns execOpt execRoot \
+    experimental healthCheck hosts insecureRegistries insecureRegistry ipMasq ipTables liveRestore \
+    logDriver logLevel logOpt maxConcurrentDownloads maxConcurrentUploads maxDownloadAttempts \
+    metricsAddress mtu packages registryMirrors runtimes selinuxEnabled skipInstall storage storageOpts \
+    userNamespaceRemap version";
+
+const NETWORKING: &str = "\
+    additionalNetworkCIDRs amazonVPC amazonvpc calico canal cilium classic cni egressProxy external \
+    flannel gce gcp isolateControlPlane kindnet kopeio kubeRouter kubenet kuberouter lyftvpc networkCIDR \
+    networkID nonMasqueradeCIDR podCIDR romana serviceClusterIPRange subnets tagSubnets topology weave";
+
+/// Findings about unknown fields in a mapping with all of these.
+fn unknown(names: &str, document: impl Fn(&str) -> String) -> Vec<String> {
+    let fields: String = names.split_whitespace().map(|name| format!("{name}: []\n")).collect();
+    let findings = translated(&document(&fields)).findings;
+    findings
+        .into_iter()
+        .filter(|finding| finding.code.name == "ancestor/unknown-field")
+        .map(|finding| finding.message)
+        .collect()
+}
+
+fn nested(key: &str, fields: &str) -> String {
+    let fields: String = fields.lines().map(|line| format!("  {line}\n")).collect();
+    format!("{key}:\n{fields}")
+}
+
+#[test]
+fn every_field_of_kops_is_known() {
+    let none = Vec::<String>::new();
+    let bare =
+        "apiVersion: kops.k8s.io/v1alpha3\nkind: Cluster\nmetadata: {name: quarry.example.com}\nspec:\n";
+    let whole = |fields: &str| {
+        nested(&format!("{bare}#"), "").replace("#:\n", "")
+            + &nested("#", fields).replacen("#:\n", "", 1)
+            + &group("")
+    };
+    assert_eq!(unknown(CLUSTER, whole), none);
+    assert_eq!(
+        unknown(GROUP, |fields| cluster("")
+            + &group(fields)
+                .replacen("  role: Node\n", "", 1)
+                .replacen("  machineType: m5.large\n", "", 1)
+                .replacen("  image: ubuntu/images/ubuntu-noble-24.04-amd64-server-20250610\n", "", 1)),
+        none
+    );
+    for (key, names) in [
+        ("kubelet", KUBELET),
+        ("masterKubelet", KUBELET),
+        ("containerd", CONTAINERD),
+        ("docker", DOCKER),
+        ("networking", NETWORKING),
+    ] {
+        assert_eq!(unknown(names, |fields| cluster(&nested(key, fields)) + &group("")), none, "{key}");
+    }
+    assert_eq!(unknown(KUBELET, |fields| cluster("") + &group(&nested("kubelet", fields))), none);
+    assert_eq!(unknown(CONTAINERD, |fields| cluster("") + &group(&nested("containerd", fields))), none);
+}
+
+#[test]
+fn unknown_fields_are_named_with_their_lines() {
+    let text = cluster("kubelett: {}\n") + &group("somethingElse: 1\nkubelet:\n  maxPod: 3\n");
+    assert_eq!(
+        errors(&text),
+        ["unknown field `kubelett` in kops' Cluster", "unknown field `maxPod` in kubelet of a kops group"]
+    );
+    assert!(warnings(&text).contains(&"unknown field `somethingElse` in kops' InstanceGroup".to_owned()));
+    let place =
+        translated(&text).findings.into_iter().find(|finding| finding.message.contains("somethingElse"));
+    let place = place.and_then(|finding| finding.place).unwrap();
+    let line = text.lines().position(|line| line.contains("somethingElse")).unwrap() + 1;
+    assert_eq!((place.file.as_str(), place.span.start.line as usize), ("kops.yaml", line));
+}
+
+/// The cluster, its groups and the additions may stand in files of their own; a group needs its cluster.
+#[test]
+fn documents_find_each_other_over_files() {
+    let (cluster, group) = (cluster(""), group(""));
+    let both =
+        read(&[Input { name: "cluster.yaml", text: &cluster }, Input { name: "nodes.yaml", text: &group }]);
+    assert_eq!(both.documents.len(), 1);
+    let alone = read(&[Input { name: "nodes.yaml", text: &group }]);
+    assert_eq!(alone.documents.len(), 0);
+    let told: Vec<String> = alone
+        .findings
+        .into_iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .map(|finding| finding.message)
+        .collect();
+    assert_eq!(told, ["the cluster `quarry.example.com` that this group belongs to is not there"]);
+    assert_eq!(errors(&cluster), ["there is no group of nodes for the cluster `quarry.example.com`"]);
+}
+
+/// kops applies other objects beside its own to the cluster; keys of people are no business of nodes.
+#[test]
+fn other_objects_are_left_aside() {
+    let more = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n---\napiVersion: kops.k8s.io/v1alpha2\nkind: SSHCredential\nmetadata: {name: admin}\nspec: {publicKey: x}\n";
+    assert_eq!(errors(&format!("{}{}{more}", cluster(""), group(""))), Vec::<String>::new());
+    let old = errors(&cluster("").replace("v1alpha2", "v1alpha1"));
+    assert_eq!(old, ["version `v1alpha1` of kops' documents is not understood"]);
+}

@@ -1,0 +1,208 @@
+//! Clusters and groups: addresses, machines, runtime, kernel.
+
+use serde_json::{Value, json};
+
+use crate::{cluster, errors, first_group, group, named_group, spec, warnings};
+
+/// kops' rules: the API server is `api.internal.` and the cluster's name; services have 100.64.0.0/13 and pods the upper
+/// half of the internal range, unless they are told others.
+#[test]
+fn addresses_follow_kops_rules() {
+    let text = format!("{}{}", cluster("clusterDNSDomain: quarry.local"), group(""));
+    let spec = spec(&text);
+    assert_eq!(spec["flavour"], "kops");
+    assert_eq!(spec["kubernetes"]["version"], "1.33.4");
+    assert_eq!(spec["api"]["endpoint"], "https://api.internal.quarry.example.com");
+    assert_eq!(
+        spec["network"],
+        json!({"domain": "quarry.local", "serviceRanges": ["100.64.0.0/13"], "podRanges": ["100.96.0.0/11"]})
+    );
+    assert_eq!(spec["aws"], json!({"region": "eu-central-1"}));
+    assert_eq!(spec["join"]["method"], "kubeconfig");
+}
+
+/// v1alpha3 has the cloud as a mapping, and all that is about addresses under `networking`.
+#[test]
+fn both_versions_say_the_same() {
+    let old = format!(
+        "{}{}",
+        cluster(
+            "networking: {cilium: {}}\nnonMasqueradeCIDR: 172.20.0.0/16\nserviceClusterIPRange: 172.20.0.0/19\nmasterKubelet: {podPidsLimit: 7}\nhooks:\n- name: off\n  disabled: true\n"
+        ),
+        named_group("masters", "Master", "rootVolumeSize: 50\nrootVolumeType: gp2\n")
+    );
+    let new = old
+        .replace("kops.k8s.io/v1alpha2", "kops.k8s.io/v1alpha3")
+        .replace("cloudProvider: aws", "cloudProvider: {aws: {}}")
+        .replace("  subnets:\n  - {name: a, zone: eu-central-1a}\n", "")
+        .replace("  nonMasqueradeCIDR: 172.20.0.0/16\n  serviceClusterIPRange: 172.20.0.0/19\n", "")
+        .replace(
+            "networking: {cilium: {}}",
+            "networking: {cilium: {}, nonMasqueradeCIDR: 172.20.0.0/16, serviceClusterIPRange: 172.20.0.0/19, subnets: [{name: a, zone: eu-central-1a}]}",
+        )
+        .replace("masterKubelet", "controlPlaneKubelet")
+        .replace("disabled: true", "enabled: false")
+        .replace("role: Master", "role: ControlPlane")
+        .replace("  rootVolumeSize: 50\n  rootVolumeType: gp2\n", "  rootVolume: {size: 50, type: gp2}\n");
+    assert_eq!(spec(&old), spec(&new));
+    let oldest = old.replace("kops.k8s.io/v1alpha2", "kops/v1alpha2");
+    assert_eq!(spec(&old), spec(&oldest));
+}
+
+#[test]
+fn bastions_are_left_out_and_control_planes_are_told() {
+    let text = format!("{}{}{}", cluster(""), group(""), named_group("bastions", "Bastion", ""));
+    assert_eq!(spec(&text)["nodeGroups"].as_array().unwrap().len(), 1);
+    let told = warnings(&text);
+    assert!(
+        told.contains(
+            &"the group `bastions` is left out: a bastion has no kubelet, and is no node".to_owned()
+        )
+    );
+    let only = format!("{}{}", cluster(""), named_group("bastions", "Bastion", ""));
+    assert_eq!(errors(&only), ["there is no group of nodes for the cluster `quarry.example.com`"]);
+    let wrong = format!("{}{}", cluster(""), named_group("x", "Nod", ""));
+    assert!(errors(&wrong).contains(&"kops has no role `Nod`".to_owned()));
+}
+
+/// The image tells the system and, like the machine's type, the processor; else it is what kops takes by itself.
+#[test]
+fn images_and_types_tell_what_the_machine_is() {
+    let machine = |image: &str, kind: &str| {
+        let text = format!("{}{}", cluster(""), group(""))
+            .replace("ubuntu/images/ubuntu-noble-24.04-amd64-server-20250610", image)
+            .replace("m5.large", kind);
+        let group = first_group(&text);
+        (group["os"].clone(), group["architecture"].clone(), group["carriers"][0].clone())
+    };
+    let ubuntu = json!({"family": "ubuntu", "version": "24.04"});
+    assert_eq!(machine("ami-0123456789abcdef0", "m6g.large"), (ubuntu, json!("aarch64"), json!("multipart")));
+    let flatcar = machine("075585003325/Flatcar-stable-3510.2.8-hvm", "m5.large");
+    assert_eq!(flatcar, (json!({"family": "flatcar"}), Value::Null, json!("ignition")));
+}
+
+/// What the launch template and the group of machines are made of.
+#[test]
+fn machines_are_launched_as_kops_launches_them() {
+    let text = format!(
+        "{}{}",
+        cluster("cloudLabels: {team: a, stage: test}\nsshKeyName: admin\n"),
+        group(
+            "minSize: 3\nmaxSize: 9\nmaxPrice: \"0.1\"\ncloudLabels: {team: b}\nadditionalSecurityGroups: [sg-0123456789abcdef0]\ninstanceMetadata: {httpTokens: optional, httpPutResponseHopLimit: 3}\niam: {profile: \"arn:aws:iam::111122223333:instance-profile/nodes\"}\nvolumes:\n- {device: /dev/xvdd, size: 20, type: gp3, encrypted: false}\nmixedInstancesPolicy: {instances: [m5.large, m5a.large], onDemandAboveBase: 20}\n"
+        )
+    );
+    let group = first_group(&text);
+    assert_eq!(group["instanceTypes"], json!(["m5.large", "m5a.large"]));
+    assert_eq!(group["scaling"], json!({"min": 3, "max": 9, "onDemandPercentage": 20}));
+    assert_eq!(
+        group["launch"],
+        json!({
+            "keyName": "admin",
+            "volumes": [{"sizeGiB": 128}, {"device": "/dev/xvdd", "sizeGiB": 20, "type": "gp3", "encrypted": false}],
+            "metadata": {"tokensRequired": false, "hopLimit": 3},
+            "tags": {"team": "b", "stage": "test"},
+            "securityGroups": ["sg-0123456789abcdef0"],
+            "role": {"instanceProfile": "nodes"},
+            "spot": true,
+        })
+    );
+}
+
+/// The group's settings of containerd are laid over the cluster's; mirrors are files of containerd's own form.
+#[test]
+fn containerd_is_told_what_kops_tells_it() {
+    let text = format!(
+        "{}{}",
+        cluster(
+            "containerd:\n  version: 1.7.28\n  logLevel: info\n  selinuxEnabled: true\n  registryMirrors:\n    docker.io: [https://a.example, https://b.example]\n    \"*\": [https://c.example]\n"
+        ),
+        group(
+            "containerd:\n  logLevel: debug\n  sandboxImage: registry.example/pause:3.10\n  configAdditions:\n    plugins.\"io.containerd.grpc.v1.cri\".max_container_log_line_size: 1000\n    plugins.\"io.containerd.grpc.v1.cri\".device_ownership_from_security_context: \"true\"\n"
+        )
+    );
+    let group = first_group(&text);
+    assert_eq!(
+        group["runtime"],
+        json!({
+            "version": "1.7.28",
+            "sandboxImage": "registry.example/pause:3.10",
+            "config": "debug.level = \"debug\"\nplugins.\"io.containerd.grpc.v1.cri\".enable_selinux = true\nplugins.\"io.containerd.grpc.v1.cri\".device_ownership_from_security_context = true\nplugins.\"io.containerd.grpc.v1.cri\".max_container_log_line_size = 1000\n",
+        })
+    );
+    assert_eq!(group["files"][0]["path"], "/etc/containerd/certs.d/docker.io/hosts.toml");
+    assert_eq!(
+        group["files"][0]["content"],
+        "[host.\"https://a.example\"]\n  capabilities = [\"pull\", \"resolve\"]\n\n[host.\"https://b.example\"]\n  capabilities = [\"pull\", \"resolve\"]\n\n"
+    );
+    assert_eq!(group["files"][1]["path"], "/etc/containerd/certs.d/_default/hosts.toml");
+}
+
+/// Below 1.24 kops has docker, whose settings are flags that daemon.json has keys for.
+#[test]
+fn docker_is_told_what_kops_tells_it() {
+    let text = format!(
+        "{}{}",
+        cluster("containerRuntime: docker\ndocker:\n  version: 19.03.15\n  logDriver: json-file\n  logOpt: [max-size=10m, max-file=5]\n  registryMirrors: [https://a.example]\n").replace("v1.33.4", "1.22.1"),
+        group("")
+    );
+    assert_eq!(
+        first_group(&text)["runtime"],
+        json!({
+            "name": "docker",
+            "version": "19.03.15",
+            "dockerConfig": {
+                "log-driver": "json-file",
+                "registry-mirrors": ["https://a.example"],
+                "log-opts": {"max-size": "10m", "max-file": "5"},
+            },
+        })
+    );
+}
+
+/// kops' own settings of the kernel, and the cluster's, which it writes behind the group's: the last counts.
+#[test]
+fn the_kernel_is_set_as_kops_sets_it() {
+    let text = format!(
+        "{}{}",
+        cluster("sysctlParameters: [\"vm.swappiness = 1\", \"# a comment\", \"net.core.somaxconn=100\"]"),
+        group("sysctlParameters: [\"vm.swappiness=2\", \"kernel.pid_max=4194304\"]")
+    );
+    let sysctls = first_group(&text)["sysctls"].clone();
+    assert_eq!(sysctls["vm.max_map_count"], "1048576");
+    assert_eq!(sysctls["net.core.somaxconn"], "100");
+    assert_eq!(sysctls["vm.swappiness"], "1");
+    assert_eq!(sysctls["kernel.pid_max"], "4194304");
+    let wrong = format!("{}{}", cluster("sysctlParameters: [vm.swappiness]"), group(""));
+    assert_eq!(errors(&wrong), ["`vm.swappiness` is no setting of the kernel"]);
+}
+
+/// Packages, volumes and the proxy.
+#[test]
+fn what_kops_does_to_the_machine_is_done() {
+    let text = format!(
+        "{}{}",
+        cluster(
+            "packages: [nfs-common]\negressProxy:\n  httpProxy: {host: proxy.example, port: 3128}\n  excludes: 10.0.0.0/8, .example\n"
+        ),
+        group(
+            "packages: [jq, nfs-common]\nvolumeMounts:\n- {device: /dev/xvdd, filesystem: ext4, path: /data, mountOptions: [noatime]}\n"
+        )
+    );
+    let spec = spec(&text);
+    assert_eq!(
+        spec["proxy"],
+        json!({"http": "http://proxy.example:3128", "https": "http://proxy.example:3128", "noProxy": ["10.0.0.0/8", ".example"]})
+    );
+    let steps = &spec["nodeGroups"][0]["steps"];
+    assert_eq!(steps[0]["name"], "mount-data");
+    assert_eq!(
+        steps[0]["script"],
+        "#!/bin/sh\nset -eu\nif mountpoint -q /data; then exit 0; fi\nblkid /dev/xvdd >/dev/null || mkfs -t ext4 /dev/xvdd\nmkdir -p /data\nmount -t ext4 -o noatime /dev/xvdd /data\n"
+    );
+    assert!(
+        steps[1]["script"]
+            .as_str()
+            .unwrap()
+            .ends_with("apt-get install --yes --no-install-recommends jq nfs-common\n")
+    );
+}

@@ -1,0 +1,140 @@
+//! kubelet's settings, labels and taints.
+
+use serde_json::json;
+
+use crate::{cluster, first_group, group, named_group, spec, warnings};
+
+/// Fields of the group replace the cluster's; lists as a whole, mappings key by key. The control plane has its own.
+#[test]
+fn settings_of_cluster_and_group_are_merged() {
+    let text = format!(
+        "{}{}{}",
+        cluster(
+            "kubelet:\n  kubeReserved: {cpu: 100m, memory: 100Mi}\n  podPidsLimit: 1024\n  allowedUnsafeSysctls: [net.core.*]\nmasterKubelet:\n  podPidsLimit: 4096\n"
+        ),
+        group("kubelet:\n  kubeReserved: {memory: 200Mi}\n  allowedUnsafeSysctls: [kernel.msg*]\n"),
+        named_group("masters", "Master", "")
+    );
+    let spec = spec(&text);
+    let config = &spec["nodeGroups"][0]["kubelet"]["config"];
+    assert_eq!(config["kubeReserved"], json!({"cpu": "100m", "memory": "200Mi"}));
+    assert_eq!(config["podPidsLimit"], 1024);
+    assert_eq!(config["allowedUnsafeSysctls"], json!(["kernel.msg*"]));
+    let masters = &spec["nodeGroups"][1]["kubelet"]["config"];
+    assert_eq!(masters["podPidsLimit"], 4096);
+    assert_eq!(masters.get("kubeReserved"), None);
+}
+
+/// kops writes mappings and lists as text, and truth values of gates in quotes.
+#[test]
+fn texts_become_what_kubelet_reads() {
+    let text = format!(
+        "{}{}",
+        cluster(""),
+        group(
+            "kubelet:\n  evictionHard: memory.available<5%,nodefs.available < 10%\n  evictionSoft: memory.available<10%\n  evictionSoftGracePeriod: memory.available=2m\n  enforceNodeAllocatable: pods,kube-reserved\n  kubeReservedCgroup: /kube\n  featureGates: {NodeSwap: \"true\", SidecarContainers: \"0\"}\n  authenticationTokenWebhook: true\n  anonymousAuth: false\n  authorizationMode: Webhook\n  logLevel: 4\n  logFormat: json\n  memorySwapBehavior: LimitedSwap\n  resolvConf: /etc/resolv.conf\n  podManifestPath: /etc/pods\n  volumePluginDirectory: /opt/volumes\n  eventQPS: 0\n  rootDir: /mnt/kubelet\n"
+        )
+    );
+    let kubelet = first_group(&text)["kubelet"].clone();
+    assert_eq!(
+        kubelet,
+        json!({
+            "config": {
+                "evictionHard": {"memory.available": "5%", "nodefs.available": "10%"},
+                "evictionSoft": {"memory.available": "10%"},
+                "evictionSoftGracePeriod": {"memory.available": "2m"},
+                "enforceNodeAllocatable": ["pods", "kube-reserved"],
+                "kubeReservedCgroup": "/kube",
+                "featureGates": {"NodeSwap": true, "SidecarContainers": false},
+                "authentication": {"anonymous": {"enabled": false}, "webhook": {"enabled": true}},
+                "authorization": {"mode": "Webhook"},
+                "logging": {"format": "json", "verbosity": 4},
+                "memorySwap": {"swapBehavior": "LimitedSwap"},
+                "resolvConf": "/etc/resolv.conf",
+                "staticPodPath": "/etc/pods",
+                "volumePluginDir": "/opt/volumes",
+                "eventRecordQPS": 0,
+                "runtimeRequestTimeout": "15m",
+                "shutdownGracePeriod": "30s",
+                "shutdownGracePeriodCriticalPods": "10s",
+            },
+            "flags": {"root-dir": "/mnt/kubelet"},
+        })
+    );
+}
+
+/// What kops fills in: thresholds of eviction, static pods, time to end pods, but not with AWS' own pod network.
+#[test]
+fn what_kops_fills_in_is_filled_in() {
+    let config = |networking: &str| {
+        let text = format!("{}{}", cluster(networking), group(""));
+        first_group(&text)["kubelet"]["config"].clone()
+    };
+    let usual = config("networking: {calico: {}}");
+    assert_eq!(
+        usual["evictionHard"],
+        json!({"memory.available": "100Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%", "imagefs.available": "10%", "imagefs.inodesFree": "5%"})
+    );
+    assert_eq!(usual["staticPodPath"], "/etc/kubernetes/manifests");
+    assert_eq!(usual["shutdownGracePeriod"], "30s");
+    assert_eq!(config("networking: {amazonvpc: {}}").get("shutdownGracePeriod"), None);
+}
+
+/// kops counts interfaces only where pods have addresses of the cloud, and never above Kubernetes' own 110.
+#[test]
+fn pods_are_counted_as_kops_counts_them() {
+    let pods = |networking: &str, more: &str| {
+        first_group(&format!("{}{}", cluster(networking), group(more)))["maxPods"].clone()
+    };
+    assert_eq!(pods("networking: {cilium: {}}", ""), 110);
+    assert_eq!(pods("networking: {cilium: {ipam: eni}}", ""), json!({"cap": 110}));
+    assert_eq!(pods("networking: {amazonvpc: {}}", ""), json!({"cap": 110}));
+    assert_eq!(pods("networking: {amazonvpc: {}}", "kubelet: {maxPods: 30}"), 30);
+}
+
+/// Taints are those of all places together, sorted, with that of the role; labels of the group win. Labels that kubelet
+/// may not set are set by kops' controller.
+#[test]
+fn labels_and_taints_come_from_all_places() {
+    let text = format!(
+        "{}{}{}",
+        cluster(
+            "kubelet:\n  taints: [\"a=b:NoSchedule\"]\n  nodeLabels: {example.com/x: cluster, example.com/y: \"1\"}\n"
+        ),
+        group(
+            "taints: [\"gpu:NoExecute\", \"a=b:NoSchedule\"]\nnodeLabels:\n  example.com/x: group\n  kops.k8s.io/instancegroup: nodes\n"
+        ),
+        named_group("masters", "ControlPlane", "")
+    );
+    let spec = spec(&text);
+    let nodes = &spec["nodeGroups"][0];
+    assert_eq!(nodes["labels"], json!({"example.com/x": "group", "example.com/y": "1"}));
+    assert_eq!(
+        nodes["taints"],
+        json!([{"key": "a", "value": "b", "effect": "NoSchedule"}, {"key": "gpu", "effect": "NoExecute"}])
+    );
+    let masters = &spec["nodeGroups"][1];
+    assert_eq!(masters["role"], "control-plane");
+    assert_eq!(masters["taints"][1]["key"], "node-role.kubernetes.io/control-plane");
+    let told = warnings(&text);
+    assert!(told.iter().any(|message| message.contains("`kops.k8s.io/instancegroup`")), "{told:?}");
+}
+
+/// One DNS for all groups is the cluster's; where they differ, each kubelet is told its own.
+#[test]
+fn dns_is_told_once_or_to_each() {
+    let one = spec(&format!("{}{}", cluster("kubeDNS: {serverIP: 100.64.0.10}"), group("")));
+    assert_eq!(one["network"]["dns"], json!(["100.64.0.10"]));
+    let cached = spec(&format!("{}{}", cluster("kubeDNS: {nodeLocalDNS: {enabled: true}}"), group("")));
+    assert_eq!(cached["network"]["dns"], json!(["169.254.20.10"]));
+    let text = format!(
+        "{}{}{}",
+        cluster("kubeDNS: {serverIP: 100.64.0.10}"),
+        group("kubelet: {clusterDNS: 100.64.0.11}"),
+        named_group("others", "Node", "")
+    );
+    let several = spec(&text);
+    assert_eq!(several["network"].get("dns"), None);
+    assert_eq!(several["nodeGroups"][0]["kubelet"]["config"]["clusterDNS"], json!(["100.64.0.11"]));
+    assert_eq!(several["nodeGroups"][1]["kubelet"]["config"]["clusterDNS"], json!(["100.64.0.10"]));
+}

@@ -1,0 +1,87 @@
+//! `additionalUserData`.
+
+use serde_json::json;
+
+use crate::{cluster, errors, first_group, group, warnings};
+
+fn part(name: &str, kind: &str, content: &str) -> String {
+    format!("- name: {name}\n  type: {kind}\n  content: |\n    {content}\n")
+}
+
+fn with_parts(parts: &[String]) -> String {
+    format!("{}{}", cluster(""), group(&format!("additionalUserData:\n{}", parts.concat())))
+}
+
+const SCRIPT: &str = "text/x-shellscript";
+
+/// cloud-init runs scripts by sorted names, kops' own among them as `nodeup.sh`: what sorts before it is done first.
+#[test]
+fn scripts_before_nodeup_are_steps_in_the_order_of_their_names() {
+    let text = with_parts(&[
+        part("myscript.sh", SCRIPT, "#!/bin/sh"),
+        part("zz.sh", SCRIPT, "#!/bin/sh"),
+        part("Early.sh", SCRIPT, "#!/bin/sh"),
+        part("10.sh", SCRIPT, "#!/bin/sh"),
+        part("9.sh", SCRIPT, "#!/bin/sh"),
+    ]);
+    let group = first_group(&text);
+    let names: Vec<&str> =
+        group["steps"].as_array().unwrap().iter().map(|step| step["name"].as_str().unwrap()).collect();
+    // By code points: digits first, `10` before `9`, upper case before lower.
+    assert_eq!(names, ["10-sh", "9-sh", "early-sh", "myscript-sh"]);
+    for step in group["steps"].as_array().unwrap() {
+        assert_eq!(step["before"], json!(["runtime"]));
+        assert_eq!(step["onFailure"], "continue", "a failing script stops nothing in cloud-init");
+        assert_eq!(step["attempts"], 1);
+    }
+    let parts: Vec<&str> =
+        group["parts"].as_array().unwrap().iter().map(|part| part["name"].as_str().unwrap()).collect();
+    assert_eq!(parts, ["zz.sh"]);
+}
+
+/// cloud-config parts merge in the order of the message; scripts keep theirs by name, in the places of scripts.
+#[test]
+fn other_parts_keep_the_order_of_the_message() {
+    let text = with_parts(&[
+        part("z.txt", "text/cloud-config", "#cloud-config"),
+        part("zz.sh", SCRIPT, "#!/bin/sh"),
+        part("a.txt", "text/cloud-config", "#cloud-config"),
+        part("pp.sh", SCRIPT, "#!/bin/sh"),
+        part("hook", "text/cloud-boothook", "#!/bin/sh"),
+        part("more", "text/x-include-url", "https://example.com/part"),
+    ]);
+    let group = first_group(&text);
+    let parts: Vec<&str> =
+        group["parts"].as_array().unwrap().iter().map(|part| part["name"].as_str().unwrap()).collect();
+    assert_eq!(parts, ["z.txt", "pp.sh", "a.txt", "zz.sh", "hook", "more"]);
+    assert_eq!(group.get("steps"), None);
+}
+
+/// A script without a shebang is written and fails to run: it is left as it is, for the lints of parts to tell.
+#[test]
+fn a_script_that_cannot_run_is_no_step() {
+    let group = first_group(&with_parts(&[part("a.sh", SCRIPT, "echo hello")]));
+    assert_eq!(group.get("steps"), None);
+    assert_eq!(group["parts"][0]["name"], "a.sh");
+}
+
+/// What looks like a fact of ours is text of the script's own.
+#[test]
+fn scripts_are_taken_by_the_letter() {
+    let group = first_group(&with_parts(&[part("a.sh", SCRIPT, "#!/bin/sh -c '@{zone}'")]));
+    assert_eq!(group["steps"][0]["script"], "#!/bin/sh -c '@@{zone}'\n");
+}
+
+#[test]
+fn parts_that_kops_or_cloud_init_would_lose_are_told() {
+    let none = errors(&with_parts(&["- name: a\n  type: text/cloud-config\n".to_owned()]));
+    assert_eq!(none, ["a part of additionalUserData needs a name and a content"]);
+    let kind = errors(&with_parts(&[part("a", "text/x-shelscript", "#!/bin/sh")]));
+    assert_eq!(kind, ["kops knows no part of the type `text/x-shelscript`"]);
+    let own = errors(&with_parts(&[part("nodeup.sh", SCRIPT, "#!/bin/sh")]));
+    assert_eq!(own, ["a script of this name takes the place of kops' own, and no node would come up"]);
+    let twins =
+        with_parts(&[part("a", "text/cloud-config", "#cloud-config"), part("a", SCRIPT, "#!/bin/sh")]);
+    assert!(warnings(&twins).contains(&"there are two parts `a`: cloud-init keeps the last".to_owned()));
+    assert_eq!(first_group(&twins).get("parts"), None);
+}
