@@ -11,6 +11,8 @@ pub struct Partition {
     prefix: &'static str,
     /// The account of regions that have none of their own.
     account: &'static str,
+    /// The region whose registry serves regions that are not known.
+    home: &'static str,
     /// Patterns of its private registries.
     registries: &'static [&'static str],
 }
@@ -22,6 +24,7 @@ const PARTITIONS: [Partition; 8] = [
         domain: "amazonaws.com.cn",
         prefix: "cn-",
         account: "961992271922",
+        home: "cn-northwest-1",
         registries: &["*.dkr.ecr.*.amazonaws.com.cn", "*.dkr-ecr.*.on.amazonwebservices.com.cn"],
     },
     Partition {
@@ -29,6 +32,7 @@ const PARTITIONS: [Partition; 8] = [
         domain: "amazonaws.com",
         prefix: "us-gov-",
         account: "013241004608",
+        home: "us-gov-west-1",
         registries: COMMERCIAL,
     },
     Partition {
@@ -36,6 +40,7 @@ const PARTITIONS: [Partition; 8] = [
         domain: "c2s.ic.gov",
         prefix: "us-iso-",
         account: "725322719131",
+        home: "us-iso-east-1",
         registries: &["*.dkr.ecr.*.c2s.ic.gov"],
     },
     Partition {
@@ -43,6 +48,7 @@ const PARTITIONS: [Partition; 8] = [
         domain: "sc2s.sgov.gov",
         prefix: "us-isob-",
         account: "187977181151",
+        home: "us-isob-east-1",
         registries: &["*.dkr.ecr.*.sc2s.sgov.gov"],
     },
     Partition {
@@ -50,6 +56,7 @@ const PARTITIONS: [Partition; 8] = [
         domain: "cloud.adc-e.uk",
         prefix: "eu-isoe-",
         account: "249663109785",
+        home: "eu-isoe-west-1",
         registries: &["*.dkr.ecr.*.cloud.adc-e.uk"],
     },
     Partition {
@@ -57,6 +64,7 @@ const PARTITIONS: [Partition; 8] = [
         domain: "csp.hci.ic.gov",
         prefix: "us-isof-",
         account: "676585237158",
+        home: "us-isof-south-1",
         registries: &["*.dkr.ecr.*.csp.hci.ic.gov"],
     },
     Partition {
@@ -64,6 +72,7 @@ const PARTITIONS: [Partition; 8] = [
         domain: "amazonaws.eu",
         prefix: "eusc-",
         account: "877088126301",
+        home: "eusc-de-east-1",
         registries: &["*.dkr.ecr.*.amazonaws.eu"],
     },
     Partition {
@@ -71,6 +80,7 @@ const PARTITIONS: [Partition; 8] = [
         domain: "amazonaws.com",
         prefix: "",
         account: "602401143452",
+        home: "us-west-2",
         registries: COMMERCIAL,
     },
 ];
@@ -184,6 +194,16 @@ pub fn registry_account(region: &str) -> &'static str {
         .map_or_else(|| partition_of(region).account, |(_, account)| account)
 }
 
+/// The account of EKS' own images and the region of their registry, for the machines of a region: one that is not known is
+/// served by another one of its partition.
+pub fn registry_home(region: &str) -> (&'static str, &str) {
+    if regions().any(|known| known == region) {
+        return (registry_account(region), region);
+    }
+    let partition = partition_of(region);
+    (partition.account, partition.home)
+}
+
 impl Partition {
     /// Patterns of images that ECR's credential provider answers for. It knows the newer name of the public registry
     /// since 1.32.
@@ -252,6 +272,20 @@ mod tests {
             ("il-central-1", "066635153087"),
         ] {
             assert_eq!(registry_account(region), account, "{region}");
+        }
+    }
+
+    /// As the script of EKS' images looks them up.
+    #[test]
+    fn a_region_that_is_not_known_is_served_by_another() {
+        for (region, account, home) in [
+            ("eu-south-1", "590381155156", "eu-south-1"),
+            ("us-gov-central-9", "013241004608", "us-gov-west-1"),
+            ("cn-south-9", "961992271922", "cn-northwest-1"),
+            ("eu-isoe-east-9", "249663109785", "eu-isoe-west-1"),
+            ("mars-west-1", "602401143452", "us-west-2"),
+        ] {
+            assert_eq!(registry_home(region), (account, home), "{region}");
         }
     }
 

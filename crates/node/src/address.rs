@@ -10,3 +10,13 @@ pub(crate) fn primary(ipv6: bool) -> Option<String> {
     socket.connect(far).ok()?;
     Some(socket.local_addr().ok()?.ip().to_string())
 }
+
+/// The hardware address of the interface that the default route leads through.
+pub(crate) fn hardware() -> Option<String> {
+    let routes = std::fs::read_to_string("/proc/net/route").ok()?;
+    let default = |line: &&str| line.split_whitespace().nth(1) == Some("00000000");
+    let interface = routes.lines().find(default)?.split_whitespace().next()?;
+    let address = std::fs::read_to_string(format!("/sys/class/net/{interface}/address")).ok()?;
+    let address = address.trim().to_owned();
+    (address.split(':').count() == 6).then_some(address)
+}

@@ -28,6 +28,9 @@ pub(crate) enum Command {
     Status(Status),
     /// Prints a bearer token for an EKS cluster, made from the instance's credentials
     Token(Token),
+    /// Joins an EKS cluster as the image's `bootstrap.sh` does, with all of its flags
+    #[command(disable_help_flag = true, override_usage = "bringup-node bootstrap CLUSTER [FLAGS]", after_help = crate::commands::bootstrap::help())]
+    Bootstrap(Bootstrap),
     /// Becomes another program whose output goes to a file
     #[command(hide = true)]
     Exec(Exec),
@@ -122,6 +125,13 @@ pub(crate) struct Token {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Bootstrap {
+    /// The cluster's name, and flags as the script has them
+    #[arg(value_name = "WORD", allow_hyphen_values = true, trailing_var_arg = true)]
+    pub(crate) words: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Exec {
     /// The file that its output is added to
     #[arg(long, value_name = "FILE")]
@@ -145,7 +155,7 @@ pub(crate) struct Man {
     pub(crate) directory: Option<PathBuf>,
 }
 
-fn phase(text: &str) -> Result<Phase, String> {
+pub(crate) fn phase(text: &str) -> Result<Phase, String> {
     Phase::ALL.iter().copied().find(|phase| phase.to_string() == text).ok_or_else(|| {
         let names: Vec<String> = Phase::ALL.iter().map(ToString::to_string).collect();
         format!("no phase has this name; there are {}", names.join(", "))

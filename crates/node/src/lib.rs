@@ -12,6 +12,7 @@
 mod actions;
 mod address;
 mod arguments;
+mod bootstrap;
 mod cluster;
 mod commands;
 mod difference;
@@ -52,6 +53,7 @@ mod up;
 mod web;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -60,7 +62,13 @@ use arguments::{Arguments, Command};
 use ended::Ended;
 
 /// Runs one command and says how it ended.
+///
+/// Installed under the name of EKS' script, it does what the script does.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    if arguments.first().is_some_and(|own| is_script(Path::new(own))) {
+        arguments.insert(1, "bootstrap".into());
+    }
     let ended = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => match &arguments.command {
             Command::Up(options) => commands::up::execute(options),
@@ -68,6 +76,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             Command::Reset(options) => commands::reset::execute(options),
             Command::Status(options) => commands::status::execute(options),
             Command::Token(options) => commands::token::execute(options),
+            Command::Bootstrap(options) => commands::bootstrap::execute(options),
             Command::Exec(options) => return commands::exec::execute(options),
             Command::Completions(options) => commands::manual::completions(options),
             Command::Man(options) => commands::manual::man(options),
@@ -80,4 +89,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     ExitCode::from(ended.code())
+}
+
+/// Whether this is the name of EKS' script.
+fn is_script(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "bootstrap.sh")
 }

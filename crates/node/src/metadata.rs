@@ -116,6 +116,26 @@ impl Metadata {
         self.ask(&metadata::user_data(), &mut Patience::new(POLICY, deadline))
     }
 
+    /// The IPv4 blocks of the network that the machine is in. `mac` is the hardware address of its primary interface, where
+    /// the machine knows it: that saves a question.
+    pub(crate) fn network_blocks(
+        &self,
+        mac: Option<&str>,
+        deadline: Instant,
+    ) -> Result<Vec<String>, Failure> {
+        let mut patience = Patience::new(POLICY, deadline);
+        let asked = mac.map(|mac| self.must(&metadata::vpc_ipv4_cidrs(mac), &mut patience));
+        match asked {
+            Some(Ok(blocks)) => Ok(blocks),
+            // Another interface may be the first one.
+            Some(Err(failure)) if failure.kind == FailureKind::Transient => Err(failure),
+            _ => {
+                let mac = self.must(&metadata::mac(), &mut patience)?;
+                self.must(&metadata::vpc_ipv4_cidrs(&mac), &mut patience)
+            }
+        }
+    }
+
     /// The identity document as it came, and its signature.
     pub(crate) fn identity(&self, deadline: Instant) -> Result<(String, String), Failure> {
         let mut patience = Patience::new(POLICY, deadline);

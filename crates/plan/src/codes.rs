@@ -438,4 +438,17 @@ bringup_diag::codes! {
     /// The version of kubelet or containerd is not known, and much depends on it. Put it into
     /// `/etc/eks/kubelet-version.txt` and `/etc/eks/containerd-version.txt`, as EKS' images do.
     NODEADM_VERSION = "nodeadm/version-unknown";
+    /// What `bootstrap` was told does not say where the cluster is or how to reach it: the API server, its authority, the
+    /// DNS, the id of a local cluster. The node could not join. Give the flags that the hint names.
+    BOOTSTRAP_CLUSTER = "bootstrap/cluster";
+    /// The image lacks something that `bootstrap.sh` works with, or has it in a form that cannot be read. Use an image of
+    /// EKS with Amazon Linux 2, or mend it as the hint says.
+    BOOTSTRAP_IMAGE = "bootstrap/image";
+    /// A container runtime that cannot be had, or that would not start with its configuration. Correct what the hint names.
+    BOOTSTRAP_RUNTIME = "bootstrap/runtime";
+    /// A flag of `bootstrap` that counts for nothing beside the others. Remove it.
+    BOOTSTRAP_IGNORED = "bootstrap/without-effect";
+    /// What `bootstrap.sh` does and Bringup would do otherwise, or the other way round. The script's answer stands; the hint
+    /// says what to do about it, if anything.
+    BOOTSTRAP_DIFFERS = "bootstrap/differs";
 }

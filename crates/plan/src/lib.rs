@@ -7,6 +7,7 @@
 
 mod assertions;
 mod aws;
+pub mod bootstrap;
 mod canonical;
 mod carriers;
 mod checks;

@@ -64,4 +64,12 @@ bringup_diag::codes! {
     /// Something that should hold a NodeConfig and cannot be taken apart: MIME without its end, compressed data that is cut
     /// off, a message or a directory without any NodeConfig in it.
     NODECONFIG_SOURCE = "nodeconfig/source";
+    /// A call of `bootstrap` without a cluster's name, or with a flag that has no value. `bootstrap.sh` ends there in the
+    /// midst of its work, or goes on without. Write what the hint says.
+    BOOTSTRAP_CALL = "bootstrap/call";
+    /// A word of a call of `bootstrap` that is no flag and not the cluster's name. `bootstrap.sh` lets such words pass, and
+    /// with them what they were to do. Correct the word, or remove it.
+    BOOTSTRAP_WORD = "bootstrap/unknown-word";
+    /// A value that a flag of `bootstrap` cannot have, or flags that exclude each other. Write what the hint says.
+    BOOTSTRAP_VALUE = "bootstrap/value";
 }

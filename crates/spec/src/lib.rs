@@ -6,6 +6,7 @@
 //! see [`Document::place`]. [`nodeconfig`] reads the one other kind of document that a node itself is given.
 #![forbid(unsafe_code)]
 
+pub mod bootstrap_flags;
 pub mod codes;
 mod consistency;
 pub mod decode;

@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub(crate) mod bootstrap;
 pub(crate) mod exec;
 pub(crate) mod explain;
 pub(crate) mod manual;

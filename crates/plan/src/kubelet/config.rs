@@ -18,7 +18,7 @@ const WITH_RUNTIME_ENDPOINT: Minor = Minor(27);
 const WITH_SWAP: Minor = Minor(22);
 
 /// Suites that are safe and that clients of kubelet still speak.
-const TLS_SUITES: [&str; 8] = [
+pub(crate) const TLS_SUITES: [&str; 8] = [
     "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
     "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
     "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305",

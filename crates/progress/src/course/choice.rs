@@ -85,8 +85,13 @@ impl Course<'_> {
         }
         // Kubelet does not start before the gate opens: what was written until then it has read.
         let gate = self.plan.steps.iter().find(|step| matches!(step.action, Action::OpenGate { .. }));
-        let opened = gate
-            .and_then(|gate| self.state.step(&gate.name))
+        let Some(gate) = gate else {
+            // Without a gate, it starts with the machine and has read what was there then.
+            return self.state.changed_since(known.and_then(StepState::last_success), &paths);
+        };
+        let opened = self
+            .state
+            .step(&gate.name)
             .and_then(|gate| gate.first_success_in(&self.boot));
         let healthy = known.filter(|known| known.done_in(&self.boot)).and_then(StepState::last_success);
         match opened.max(healthy) {

@@ -1,0 +1,74 @@
+//! `bringup-node bootstrap`: what `bootstrap.sh` of EKS' images does, with its flags.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use bringup_spec::bootstrap_flags::{self, FLAGS, Flag};
+
+use crate::arguments::{Bootstrap, phase};
+use crate::bootstrap::{Call, carry_out, tell};
+use crate::ended::Ended;
+use crate::teller::Teller;
+
+/// Flags beside the script's own.
+const BESIDE: [Flag; 3] = [
+    Flag {
+        name: "root",
+        value: "DIR",
+        about: "Works beneath this directory instead of `/`: files only, no units and no programs",
+    },
+    Flag { name: "facts", value: "FILE", about: "Takes facts from this file instead of asking the platform" },
+    Flag { name: "until", value: "PHASE", about: "Ends with this phase" },
+];
+
+/// All flags, for help and the manual.
+pub(crate) fn help() -> String {
+    let line = |flag: &Flag| {
+        let name = format!("--{} {}", flag.name, flag.value);
+        if name.len() < 36 {
+            format!("  {name:36}{}\n", flag.about)
+        } else {
+            format!("  {name}\n{:38}{}\n", "", flag.about)
+        }
+    };
+    let script: String = FLAGS.iter().map(line).collect();
+    let beside: String = BESIDE.iter().map(line).collect();
+    format!(
+        "Flags of the script, as `--flag value` or `--flag=value`:\n{script}\nBeside them:\n{beside}  -h, --help{:26}Print help",
+        ""
+    )
+}
+
+/// Carries a call out.
+pub(crate) fn execute(options: &Bootstrap) -> Ended {
+    let names = BESIDE.map(|flag| flag.name);
+    let words: Vec<String> = options.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let parsed = bootstrap_flags::parse(&words, &names);
+    if parsed.help {
+        let usage = "Joins an EKS cluster as the image's `bootstrap.sh` does\n\nUsage: bringup-node bootstrap CLUSTER [FLAGS]";
+        let written = writeln!(std::io::stdout().lock(), "{usage}\n\n{}", help());
+        return if written.is_ok() { Ended::Well } else { Ended::No };
+    }
+    for finding in parsed.findings.iter() {
+        tell(finding.severity.word(), finding.code.name, &finding.message, finding.hint.as_deref());
+    }
+    let until = parsed.beside.get("until").map(|name| phase(name)).transpose();
+    let (request, until) = match (parsed.request, until) {
+        (Some(request), Ok(until)) => (request, until),
+        (_, until) => {
+            if let Err(why) = until {
+                Teller::note(&format!("`--until`: {why}"));
+            }
+            return Ended::Wrong;
+        }
+    };
+    let path = |name: &str| parsed.beside.get(name).map(PathBuf::from);
+    let root = path("root").unwrap_or_else(|| PathBuf::from("/"));
+    match carry_out(&Call { request, root, facts: path("facts"), until }) {
+        Ok(ended) => ended,
+        Err((ended, why)) => {
+            Teller::note(&why);
+            ended
+        }
+    }
+}

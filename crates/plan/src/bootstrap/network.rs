@@ -1,0 +1,55 @@
+//! The family of the cluster's addresses, and where its DNS is.
+
+use super::Call;
+use crate::codes;
+
+/// What kubelet is told of the network.
+pub(super) struct Network {
+    pub(super) ipv6: bool,
+    pub(super) dns: Vec<String>,
+}
+
+impl Call<'_> {
+    pub(super) fn network(&mut self) -> Option<Network> {
+        let request = self.request;
+        let answer = self.instance.cluster.as_ref().filter(|_| request.needs_cluster());
+        let range = answer.and_then(|answer| answer.service_range.clone());
+        let is_ipv6 = range.as_deref().is_some_and(|range| range.contains(':'));
+        let ipv6 = request.ipv6.unwrap_or(is_ipv6);
+        // What EKS says of the range stands above the call.
+        let (service_ipv4, service_ipv6) = match answer {
+            Some(_) if is_ipv6 => (None, range),
+            Some(_) => (range, None),
+            None => (request.service_ipv4.clone(), request.service_ipv6.clone()),
+        };
+        let dns = match (&request.dns, ipv6) {
+            (Some(given), _) => given.clone(),
+            (None, true) => {
+                let Some(range) = service_ipv6 else {
+                    let message = "nothing says where the DNS of this cluster with IPv6 is";
+                    let hint = "give `--service-ipv6-cidr` or `--dns-cluster-ip`";
+                    self.error(codes::BOOTSTRAP_CLUSTER, message, hint);
+                    return None;
+                };
+                format!("{}a", range.split('/').next().unwrap_or_default())
+            }
+            (None, false) => match service_ipv4 {
+                Some(range) => {
+                    format!("{}.10", range.rsplit_once('.').map_or(range.as_str(), |(head, _)| head))
+                }
+                None => self.guessed(),
+            },
+        };
+        Some(Network { ipv6, dns: dns.split(',').map(str::to_owned).collect() })
+    }
+
+    /// EKS gives services one of two ranges, the one that is not like the network's.
+    fn guessed(&mut self) -> String {
+        let ten = self.instance.vpc_cidrs.iter().any(|range| range.starts_with("10."));
+        let guess = if ten { "172.20.0.10" } else { "10.100.0.10" };
+        let message =
+            format!("the cluster's DNS is taken to be at `{guess}`, from the addresses of the network");
+        self.differs(message, "give `--service-ipv4-cidr` or `--dns-cluster-ip`: the range may be any");
+        guess.to_owned()
+    }
+}
