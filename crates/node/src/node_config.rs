@@ -155,7 +155,7 @@ fn decoded(name: &str, bytes: &[u8]) -> Result<Option<NodeConfig>, Stop> {
 }
 
 /// A finding on one line.
-fn line(finding: &nodeconfig::Finding) -> String {
+pub(crate) fn line(finding: &nodeconfig::Finding) -> String {
     let place = finding.place.as_ref().map_or(String::new(), |place| {
         format!("{}:{}:{}: ", place.file, place.span.start.line, place.span.start.column)
     });
@@ -199,7 +199,7 @@ fn has_nvidia_device(machine: &Machine) -> bool {
 
 /// The version of a piece of software, as a file of the image tells it, or as the program itself does. Of a directory that
 /// stands for a machine, only the file can be asked.
-fn version(machine: &Machine, name: &str) -> Result<String, Stop> {
+pub(crate) fn version(machine: &Machine, name: &str) -> Result<String, Stop> {
     let Some(software) = software(name) else { return Ok(String::new()) };
     let file = software.version_file.unwrap_or_default();
     let read = machine.files().read(Path::new(file)).map_err(|fault| (Ended::NotYet, fault.to_string()))?;

@@ -2,7 +2,6 @@
 
 use std::net::ToSocketAddrs as _;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use bringup_aws::partition;
 use bringup_plan::AGENT;
@@ -10,12 +9,10 @@ use bringup_plan::bootstrap::{Image, Instance};
 use bringup_spec::Architecture;
 use bringup_spec::bootstrap_flags::BootstrapRequest;
 
-use super::outpost_host;
-use crate::actions::Stopped;
+use super::Outcome;
+use crate::ended::Ended;
 use crate::machine::Machine;
-use crate::program::{self, Program};
-use crate::software::{software, version_in};
-use crate::{originals, output};
+use crate::{node_config, originals};
 
 const KUBELET_CONFIG: &str = "/etc/kubernetes/kubelet/kubelet-config.json";
 
@@ -23,37 +20,34 @@ const KUBELET_CONFIG: &str = "/etc/kubernetes/kubelet/kubelet-config.json";
 const FOLDERS: [&str; 4] = ["/usr/bin", "/usr/local/bin", "/usr/sbin", "/bin"];
 
 /// Looks at the image.
-pub(super) fn look(
-    machine: &Machine,
-    request: &BootstrapRequest,
-    instance: &Instance,
-) -> Result<Image, String> {
+pub(super) fn look(machine: &Machine, request: &BootstrapRequest, instance: &Instance) -> Outcome<Image> {
+    let wrong = |why| (Ended::Wrong, why);
+    let version = node_config::version(machine, "kubelet")?;
     let eyes = Eyes { machine };
     let containerd_config = match &request.containerd_config_file {
-        Some(path) => Some(eyes.given(path)?),
-        None => eyes.read("/etc/eks/containerd/containerd-config.toml")?,
+        Some(path) => Some(eyes.given(path).map_err(wrong)?),
+        None => eyes.read("/etc/eks/containerd/containerd-config.toml").map_err(wrong)?,
     };
     let before = originals::place(Path::new(KUBELET_CONFIG)).display().to_string();
     let gpu = "/etc/eks/bootstrap-gpu.sh";
     let programs = FOLDERS.iter().map(|folder| format!("{folder}/setup-local-disks"));
-    let host = outpost_host(request, instance);
     Ok(Image {
-        kubelet_version: kubelet_version(&eyes)?,
+        kubelet_version: Some(version).filter(|version| !version.is_empty()),
         architecture: architecture(),
-        kubelet_config: eyes.read(KUBELET_CONFIG)?,
-        kubelet_config_before: eyes.read(&before)?,
-        extra_args: eyes.read("/etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf")?,
-        kubelet_unit: eyes.read("/etc/eks/containerd/kubelet-containerd.service")?,
-        sandbox_unit: eyes.read("/etc/eks/containerd/sandbox-image.service")?,
+        kubelet_config: eyes.read(KUBELET_CONFIG).map_err(wrong)?,
+        kubelet_config_before: eyes.read(&before).map_err(wrong)?,
+        extra_args: eyes
+            .read("/etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf")
+            .map_err(wrong)?,
+        kubelet_unit: eyes.read("/etc/eks/containerd/kubelet-containerd.service").map_err(wrong)?,
+        sandbox_unit: eyes.read("/etc/eks/containerd/sandbox-image.service").map_err(wrong)?,
         containerd_config,
-        docker_config: eyes.read("/etc/docker/daemon.json")?,
-        max_pods: eyes.read("/etc/eks/eni-max-pods.txt")?,
-        bpf_unit: eyes.read("/etc/systemd/system/sys-fs-bpf.mount")?,
+        docker_config: eyes.read("/etc/docker/daemon.json").map_err(wrong)?,
+        max_pods: eyes.read("/etc/eks/eni-max-pods.txt").map_err(wrong)?,
+        bpf_unit: eyes.read("/etc/systemd/system/sys-fs-bpf.mount").map_err(wrong)?,
         bpf_mounted: machine.is_itself() && bpf_mounted(),
         gpu_helper: eyes.is_program(gpu).then(|| gpu.to_owned()),
         local_disks: programs.into_iter().find(|path| eyes.is_program(path)),
-        hosts: if host.is_some() { eyes.read("/etc/hosts")? } else { None },
-        api_addresses: host.filter(|_| machine.is_itself()).map(|host| addresses(&host)).unwrap_or_default(),
         fips_registry: machine.is_itself() && fips_registry(request, instance),
         agent: agent(&eyes),
     })
@@ -88,37 +82,6 @@ impl Eyes<'_> {
 
 fn text(path: &str, bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| format!("`{path}` is no text"))
-}
-
-/// In the image's own file, else as kubelet says it.
-fn kubelet_version(eyes: &Eyes<'_>) -> Result<Option<String>, String> {
-    let Some(kubelet) = software("kubelet") else { return Ok(None) };
-    if let Some(path) = kubelet.version_file
-        && let Some(said) = eyes.read(path)?
-        && let Some(version) = version_in(&said)
-    {
-        return Ok(Some(version));
-    }
-    if !eyes.machine.is_itself() {
-        return Ok(None);
-    }
-    let path = kubelet.programs.iter().find(|path| eyes.is_program(path));
-    let path =
-        path.ok_or_else(|| format!("kubelet is not there: none of {}", kubelet.programs.join(", ")))?;
-    let step = "kubelet-version";
-    let program = Program {
-        step,
-        command: [path].into_iter().chain(kubelet.arguments).map(|word| (*word).to_owned()).collect(),
-        environment: Vec::new(),
-        directory: None,
-        deadline: Instant::now() + Duration::from_mins(1),
-        kept_for: None,
-    };
-    program::run(eyes.machine, program).map_err(|stopped| match stopped {
-        Stopped::Failed(failure) => failure.why,
-        Stopped::TimedOut { .. } | Stopped::Reboot { .. } => "kubelet does not say its version".to_owned(),
-    })?;
-    Ok(version_in(&output::written(eyes.machine, step)))
 }
 
 fn architecture() -> Option<Architecture> {

@@ -8,10 +8,9 @@ mod retry;
 
 use std::path::{Path, PathBuf};
 
-use bringup_disk::{Owner, Wanted};
 use bringup_facts::Facts;
 use bringup_plan::Plan;
-use bringup_plan::bootstrap::{self, Bootstrapped, GROUP, Instance};
+use bringup_plan::bootstrap::{self, Bootstrapped, GROUP};
 use bringup_progress::Range;
 use bringup_spec::Phase;
 use bringup_spec::bootstrap_flags::BootstrapRequest;
@@ -21,7 +20,7 @@ use crate::lock::Lock;
 use crate::machine::Machine;
 use crate::network::Network;
 use crate::teller::Teller;
-use crate::{commands, places, plan_file, preflight, up};
+use crate::{commands, node_config, places, plan_file, preflight, up};
 
 /// A call, and where it is carried out.
 #[derive(Debug)]
@@ -52,22 +51,14 @@ pub(crate) fn carry_out(call: &Call) -> Outcome<Ended> {
         None => facts::learn(&call.request, &Network::of_process())?,
     };
     let instance = facts::instance(&call.request, &learned).map_err(wrong)?;
-    let image = image::look(&machine, &call.request, &instance).map_err(wrong)?;
+    let image = image::look(&machine, &call.request, &instance)?;
     let Bootstrapped { plan, findings } = bootstrap::bootstrap(&call.request, &instance, &image);
-    for finding in findings.iter() {
-        tell(finding.severity.word(), finding.code.name, &finding.message, finding.hint.as_deref());
+    for finding in &findings {
+        Teller::note(&node_config::line(finding));
     }
     let plan = plan.ok_or_else(|| wrong("nothing was done".to_owned()))?;
-    place(&machine, &plan).map_err(not_yet)?;
+    node_config::keep(&machine, &plan).map_err(|fault| not_yet(fault.to_string()))?;
     follow(&machine, &plan, call.until, learned).map_err(not_yet)
-}
-
-/// Tells a finding.
-pub(crate) fn tell(severity: &str, code: &str, message: &str, hint: Option<&str>) {
-    Teller::note(&format!("{severity}[{code}]: {message}"));
-    if let Some(hint) = hint {
-        Teller::note(&format!("  hint: {hint}"));
-    }
 }
 
 /// A machine that follows a document's plan is brought up by that, and not by a call.
@@ -81,14 +72,6 @@ fn is_free(machine: &Machine) -> Result<(), String> {
         )),
         _ => Ok(()),
     }
-}
-
-/// The plan stands where all plans stand: `status`, `explain` and `reset` find it.
-fn place(machine: &Machine, plan: &Plan) -> Result<(), String> {
-    let text = plan.to_json().map_err(|fault| fault.to_string())?;
-    let wanted = Wanted { content: text.as_bytes(), mode: 0o600, owner: Owner::ROOT };
-    let placed = machine.files().replace(Path::new(places::PLAN), wanted);
-    placed.map(|_| ()).map_err(|fault| fault.to_string())
 }
 
 fn follow(machine: &Machine, plan: &Plan, until: Option<Phase>, facts: Facts) -> Result<Ended, String> {
@@ -121,13 +104,4 @@ fn guesses_dns(request: &BootstrapRequest, facts: &Facts) -> bool {
         None => request.service_ipv4.is_some(),
     };
     request.dns.is_none() && !range && !is_ipv6(request, facts)
-}
-
-/// The host of the API server, for a local cluster on an Outpost.
-fn outpost_host(request: &BootstrapRequest, instance: &Instance) -> Option<String> {
-    let answer = instance.cluster.as_ref().filter(|_| request.needs_cluster());
-    let outpost = request.local_outpost.unwrap_or_else(|| answer.is_some_and(|answer| answer.outpost));
-    let endpoint = answer.map(|answer| answer.endpoint.clone()).or_else(|| request.endpoint.clone())?;
-    let host = endpoint.split('/').nth(2)?.split(':').next()?.to_owned();
-    outpost.then_some(host)
 }

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use bringup_spec::bootstrap_flags::{self, FLAGS, Flag};
 
 use crate::arguments::{Bootstrap, phase};
-use crate::bootstrap::{Call, carry_out, tell};
+use crate::bootstrap::{Call, carry_out};
 use crate::ended::Ended;
+use crate::node_config;
 use crate::teller::Teller;
 
 /// Flags beside the script's own.
@@ -49,8 +50,8 @@ pub(crate) fn execute(options: &Bootstrap) -> Ended {
         let written = writeln!(std::io::stdout().lock(), "{usage}\n\n{}", help());
         return if written.is_ok() { Ended::Well } else { Ended::No };
     }
-    for finding in parsed.findings.iter() {
-        tell(finding.severity.word(), finding.code.name, &finding.message, finding.hint.as_deref());
+    for finding in &parsed.findings {
+        Teller::note(&node_config::line(finding));
     }
     let until = parsed.beside.get("until").map(|name| phase(name)).transpose();
     let (request, until) = match (parsed.request, until) {

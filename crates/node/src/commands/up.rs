@@ -96,7 +96,7 @@ pub(crate) fn identity(machine: &Machine, given: Option<&Facts>) -> String {
 }
 
 /// The facts of a file.
-fn facts(path: &Path) -> Result<Facts, String> {
+pub(crate) fn facts(path: &Path) -> Result<Facts, String> {
     let name = path.display();
     let bytes = std::fs::read(path).map_err(|fault| format!("cannot read `{name}`: {fault}"))?;
     Facts::from_json(&bytes).map_err(|fault| format!("`{name}`, {fault}"))

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at what the agent left on the disk")]
 
 mod again;
+mod bootstrap;
 mod commands;
 mod disks;
 mod examples;

@@ -94,10 +94,6 @@ pub struct Image {
     pub gpu_helper: Option<String>,
     /// The program that sets up local disks.
     pub local_disks: Option<String>,
-    /// The names of hosts as they stand, for an Outpost.
-    pub hosts: Option<String>,
-    /// The addresses of the API server, for an Outpost.
-    pub api_addresses: Vec<String>,
     /// Whether the registry has a host for machines in FIPS mode, and this is one.
     pub fips_registry: bool,
     /// The program that makes tokens: ours. Without one, the image's.

@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_spec::bootstrap_flags::BootstrapRuntime;
-use bringup_spec::{Phase, Text};
+use bringup_spec::{OnFailure, Phase, Text};
 use bringup_yaml::{Value, to_yaml};
 
 use super::{Call, Target};
-use crate::steps::write_file;
-use crate::{Content, PlacedBy, Step, Unit, codes};
+use crate::steps::{plain, write_file};
+use crate::{Action, Content, PlacedBy, Policy, Step, Unit, codes};
 
 pub(super) const AUTHORITY: &str = "/etc/kubernetes/pki/ca.crt";
 const KUBECONFIG: &str = "/var/lib/kubelet/kubeconfig";
 const BOOTSTRAP_KUBECONFIG: &str = "/var/lib/kubelet/bootstrap-kubeconfig";
-const HOSTS: &str = "/etc/hosts";
 
 /// How the drop-in with further arguments begins and ends, if a call wrote it.
 const EXTRA_ARGS: (&str, &str) = ("[Service]\nEnvironment='KUBELET_EXTRA_ARGS=", "'\n");
@@ -137,7 +136,7 @@ impl Call<'_> {
         let content = Content::Text(Text::literal(self.kubeconfig(target)));
         steps.push(write_file("kubeconfig", Phase::Configure, path, "0644", content));
         if target.outpost.is_some() {
-            steps.extend(self.hosts(&target.endpoint));
+            steps.push(hosts(&target.endpoint));
         }
         steps
     }
@@ -183,29 +182,18 @@ impl Call<'_> {
             ("users", named("kubelet", "user", Value::map([("exec", exec)]))),
         ]))
     }
+}
 
-    /// A local cluster is to be found when the Outpost is cut off: its addresses stand in the machine's own list.
-    fn hosts(&mut self, endpoint: &str) -> Option<Step> {
-        let host = endpoint.split('/').nth(2).unwrap_or_default();
-        let host = host.split(':').next().unwrap_or_default();
-        let mut text = self.image.hosts.clone().unwrap_or_default();
-        if self.image.api_addresses.is_empty() {
-            let message = format!("`{host}` has no address that could stand in `{HOSTS}`");
-            self.warning(codes::BOOTSTRAP_CLUSTER, message, "see that the machine can look the name up");
-            return None;
-        }
-        for address in &self.image.api_addresses {
-            let line = format!("{address} {host}");
-            if !text.lines().any(|known| known.split_whitespace().eq(line.split_whitespace())) {
-                if !text.is_empty() && !text.ends_with('\n') {
-                    text.push('\n');
-                }
-                text.push_str(&line);
-                text.push('\n');
-            }
-        }
-        Some(write_file("hosts", Phase::Configure, HOSTS, "0644", Content::Text(Text::literal(text))))
-    }
+/// A local cluster is to be found when the Outpost is cut off: its addresses stand in the machine's own list. Until then, name
+/// servers know them, so that a node can come up without.
+fn hosts(endpoint: &str) -> Step {
+    let host = endpoint.split('/').nth(2).unwrap_or_default();
+    let host = host.split(':').next().unwrap_or_default().to_owned();
+    let keep = Action::KeepAddresses { host, path: "/etc/hosts".to_owned() };
+    let mut step = plain("hosts", Phase::Configure, keep);
+    step.policy =
+        Some(Policy { timeout_ms: 60_000, attempts: 3, backoff_ms: 1000, on_failure: OnFailure::Continue });
+    step
 }
 
 fn unit(name: &str, content: Option<String>) -> Unit {
