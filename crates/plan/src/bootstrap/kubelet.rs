@@ -29,14 +29,15 @@ impl Call<'_> {
                 self.warning(codes::BOOTSTRAP_IMAGE, message, "use an image of EKS with Amazon Linux 2");
                 stock()
             }
-            Some(text) => match serde_json::from_str(text) {
-                Ok(Value::Object(config)) => config,
-                _ => {
+            Some(text) => {
+                if let Ok(Value::Object(config)) = serde_json::from_str(text) {
+                    config
+                } else {
                     let message = format!("`{CONFIG}` of the image is no object of JSON");
                     self.error(codes::BOOTSTRAP_IMAGE, message, "mend it in the image");
                     return None;
                 }
-            },
+            }
         };
         let before: Map<String, Value> = self
             .image

@@ -77,17 +77,14 @@ impl Call<'_> {
         let mut text =
             given.or_else(|| self.image.docker_config.clone()).unwrap_or_else(|| "{}\n".to_owned());
         if self.request.docker_bridge {
-            match serde_json::from_str(&text) {
-                Ok(Value::Object(mut config)) => {
-                    config.insert("bridge".to_owned(), json!("docker0"));
-                    // With it, docker would not make its bridge anew.
-                    config.insert("live-restore".to_owned(), json!(false));
-                    text = serde_json::to_string_pretty(&config).unwrap_or_default() + "\n";
-                }
-                _ => {
-                    let hint = "mend it in the image, or give `--docker-config-json`";
-                    self.error(codes::BOOTSTRAP_RUNTIME, "docker's configuration is no object of JSON", hint);
-                }
+            if let Ok(Value::Object(mut config)) = serde_json::from_str(&text) {
+                config.insert("bridge".to_owned(), json!("docker0"));
+                // With it, docker would not make its bridge anew.
+                config.insert("live-restore".to_owned(), json!(false));
+                text = serde_json::to_string_pretty(&config).unwrap_or_default() + "\n";
+            } else {
+                let hint = "mend it in the image, or give `--docker-config-json`";
+                self.error(codes::BOOTSTRAP_RUNTIME, "docker's configuration is no object of JSON", hint);
             }
         }
         let mut steps = Vec::new();

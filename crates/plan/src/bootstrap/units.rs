@@ -108,24 +108,21 @@ impl Call<'_> {
     pub(super) fn join_steps(&mut self, target: &Target) -> Vec<Step> {
         let packed: String = target.authority.split_whitespace().collect();
         let mut steps = Vec::new();
-        match BASE64_STANDARD.decode(&packed) {
-            Ok(bytes) => {
-                if !bytes.starts_with(b"-----BEGIN CERTIFICATE-----") {
-                    self.differs(
-                        "`--b64-cluster-ca` is no certificate in PEM",
-                        "it is written as it is; kubelet will not trust the API server",
-                    );
-                }
-                let content = match String::from_utf8(bytes) {
-                    Ok(text) => Content::Text(Text::literal(text)),
-                    Err(_) => Content::Base64(packed),
-                };
-                steps.push(write_file("certificate-authority", Phase::Configure, AUTHORITY, "0644", content));
+        if let Ok(bytes) = BASE64_STANDARD.decode(&packed) {
+            if !bytes.starts_with(b"-----BEGIN CERTIFICATE-----") {
+                self.differs(
+                    "`--b64-cluster-ca` is no certificate in PEM",
+                    "it is written as it is; kubelet will not trust the API server",
+                );
             }
-            Err(_) => {
-                let hint = "give what `aws eks describe-cluster` prints under `certificateAuthority`";
-                self.error(codes::BOOTSTRAP_CLUSTER, "`--b64-cluster-ca` is no base64", hint);
-            }
+            let content = match String::from_utf8(bytes) {
+                Ok(text) => Content::Text(Text::literal(text)),
+                Err(_) => Content::Base64(packed),
+            };
+            steps.push(write_file("certificate-authority", Phase::Configure, AUTHORITY, "0644", content));
+        } else {
+            let hint = "give what `aws eks describe-cluster` prints under `certificateAuthority`";
+            self.error(codes::BOOTSTRAP_CLUSTER, "`--b64-cluster-ca` is no base64", hint);
         }
         if !target.endpoint.starts_with("https://") {
             let message =
@@ -144,16 +141,11 @@ impl Call<'_> {
     fn kubeconfig(&mut self, target: &Target) -> String {
         let subject = target.outpost.as_ref().unwrap_or(&self.request.cluster).clone();
         let region = self.instance.region.clone();
-        let (command, arguments) = match &self.image.agent {
-            Some(agent) => {
-                let words = ["token", "--cluster", &subject, "--region", &region].map(str::to_owned);
-                (agent.clone(), words)
-            }
-            None => {
-                let words = ["token", "-i", &subject, "--region", &region].map(str::to_owned);
-                ("/usr/bin/aws-iam-authenticator".to_owned(), words)
-            }
+        let (command, flag) = match &self.image.agent {
+            Some(agent) => (agent.clone(), "--cluster"),
+            None => ("/usr/bin/aws-iam-authenticator".to_owned(), "-i"),
         };
+        let arguments = ["token", flag, &subject, "--region", &region].map(str::to_owned);
         if self.image.agent.is_some() {
             self.differs(
                 "kubelet's tokens are made by this program, where the script names `aws-iam-authenticator`",
