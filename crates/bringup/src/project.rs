@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use bringup_ancestors::Input;
-use bringup_carry::{Load, Rendered, carriers_of, resolve_parts, unused_encoding};
+use bringup_carry::{Load, Rendered, carriers_of, resolve_parts, unused_encoding, without_agent};
 use bringup_diag::{Finding, Findings, Sources, closest};
 use bringup_plan::{LocalEntry, LocalFiles, sha256_hex};
 use bringup_spec::{Carrier, Document, NodeGroup};
@@ -238,6 +238,7 @@ impl Project {
                 findings.append(bringup_cloudformation::unused(document, &load.group_path, group));
             }
             findings.extend(unused_encoding(document, &load.group_path, group));
+            findings.extend(without_agent(document, &load.group_path, group));
         }
         let mut over_budget = false;
         for carrier in distinct {

@@ -31,6 +31,9 @@ bringup_diag::codes! {
     /// The document says that there is no agent on the node, but a step needs one. Carriers without one can only write
     /// files and units and run commands. Write `agent: image` or `agent: fetch`, or leave the step out.
     AGENT_NEEDED = "agent/needed";
+    /// There is no agent on the node, and the carrier's own script does what it can. The message says which guarantees
+    /// are lost with it. Nothing has to be changed where that is meant.
+    WITHOUT_AGENT = "agent/without";
     /// An address of the agent that the first stage cannot fetch from: it has only curl or wget. `s3://` needs signed
     /// calls, which only the agent can make. Write an address with https, such as a pre-signed one.
     AGENT_SCHEME = "agent/scheme";

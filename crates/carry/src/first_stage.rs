@@ -1,11 +1,12 @@
 //! The first stage on cloud-init: a script that runs on every boot, puts the plan and our units in place and starts the
 //! agent without waiting for it. Everything else is the agent's.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_diag::{Finding, Findings};
-use bringup_plan::{Action, InstallSource, Unit};
+use bringup_plan::{Action, Content, InstallSource, Unit};
 use bringup_spec::SwapPolicy;
 
 use crate::budget::PartSize;
@@ -17,6 +18,7 @@ use crate::placed::{
     unit_files, unit_path, whole_lines,
 };
 use crate::shell::{delimiter, read_word, word};
+use crate::shell_facts::{commands, filled, out_of_reach};
 
 /// The line by which the script is known again; the number is the version of its form.
 const MARK: &str = "# bringup: first stage 1";
@@ -51,7 +53,21 @@ pub(crate) struct FirstStage {
     enabled: Vec<String>,
     disabled: Vec<String>,
     restarted: Vec<String>,
+    /// Files with facts in them, which the script fills in where there is no agent.
+    filled: Vec<Filled>,
+    /// The commands that learn those facts.
+    learning: String,
     has_agent: bool,
+}
+
+/// A file whose text is known only on the node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Filled {
+    path: String,
+    mode: u32,
+    owner: String,
+    /// Lines for the shell to put facts into.
+    lines: String,
 }
 
 impl FirstStage {
@@ -95,6 +111,7 @@ impl FirstStage {
 
     /// What can be done without an agent is done here; the rest is told.
     fn without_agent(&mut self, load: &Load<'_>, findings: &mut Findings) {
+        let mut facts = BTreeSet::new();
         for step in &load.plan.steps {
             match &step.action {
                 Action::WriteFile { owner, .. } | Action::MakeDirectory { owner, .. }
@@ -109,13 +126,27 @@ impl FirstStage {
                         owner: owner.clone(),
                         content,
                     }),
-                    None => {
-                        findings.push(agent_needed(
-                            load,
-                            &step.name,
-                            "its content is known only on the node",
-                        ));
-                    }
+                    None => match content {
+                        Content::Text(text) if let Some(fact) = out_of_reach(load, text.facts()) => {
+                            let why = format!("nothing else learns the fact `{fact}`");
+                            findings.push(agent_needed(load, &step.name, &why));
+                        }
+                        Content::Text(text) => {
+                            facts.extend(text.facts().cloned());
+                            let mut lines = filled(text);
+                            if !lines.ends_with('\n') {
+                                lines.push('\n');
+                            }
+                            let mode = mode_bits(mode, 0o644);
+                            self.filled.push(Filled {
+                                path: path.clone(),
+                                mode,
+                                owner: owner.clone(),
+                                lines,
+                            });
+                        }
+                        _ => findings.push(agent_needed(load, &step.name, "it holds a secret")),
+                    },
                 },
                 Action::MakeDirectory { path, mode, owner } => {
                     self.directories.push((path.clone(), mode.clone(), owner.clone()));
@@ -137,6 +168,7 @@ impl FirstStage {
                 }
             }
         }
+        self.learning = commands(load, &facts).unwrap_or_default();
     }
 
     /// The files that it places.
@@ -162,7 +194,9 @@ impl FirstStage {
 
     fn after(&self, head: &str) -> (String, Vec<PartSize>) {
         let lines: Vec<Option<&str>> = self.files.iter().map(PlacedFile::lines).collect();
-        let end = delimiter(&lines.iter().flatten().copied().collect::<Vec<&str>>());
+        let contents =
+            lines.iter().flatten().copied().chain(self.filled.iter().map(|file| file.lines.as_str()));
+        let end = delimiter(&contents.collect::<Vec<&str>>());
         let mut sizes = Vec::with_capacity(self.files.len().saturating_add(1));
         let mut script = format!("{head}{MARK}\n(\nset -eu\n");
         script.push_str(
@@ -179,6 +213,13 @@ impl FirstStage {
         for (file, lines) in self.files.iter().zip(lines) {
             let before = script.len();
             place(&mut script, file, lines, &end);
+            sizes.push(PartSize::new(&file.path, script.len().saturating_sub(before)));
+        }
+        script.push_str(&self.learning);
+        for file in &self.filled {
+            let before = script.len();
+            let command = placing(file.mode, &file.path, &file.owner);
+            let _ = write!(script, "{command} <<{end}\n{}{end}\n", file.lines);
             sizes.push(PartSize::new(&file.path, script.len().saturating_sub(before)));
         }
         for name in &self.masked {
@@ -212,10 +253,7 @@ impl FirstStage {
 
 /// The commands that place one file, as lines where it is made of them.
 fn place(script: &mut String, file: &PlacedFile, lines: Option<&str>, end: &str) {
-    let mut command = format!("place {:04o} {}", file.mode, word(&file.path));
-    if file.owner != "root:root" {
-        let _ = write!(command, " {}", word(&file.owner));
-    }
+    let command = placing(file.mode, &file.path, &file.owner);
     let _ = if let Some(text) = lines {
         write!(script, "{command} <<'{end}'\n{text}{end}\n")
     } else {
@@ -224,13 +262,35 @@ fn place(script: &mut String, file: &PlacedFile, lines: Option<&str>, end: &str)
     };
 }
 
+fn placing(mode: u32, path: &str, owner: &str) -> String {
+    let mut command = format!("place {mode:04o} {}", word(path));
+    if owner != "root:root" {
+        let _ = write!(command, " {}", word(owner));
+    }
+    command
+}
+
 /// The files that a first stage places, if the script is one of ours.
 pub(crate) fn read_files(script: &str) -> Option<Vec<PlacedFile>> {
+    Some(read_all(script)?.into_iter().filter(|(_, known)| *known).map(|(file, _)| file).collect())
+}
+
+/// The files that it places and whose content is known only on the node.
+pub(crate) fn read_open_files(script: &str) -> Vec<PlacedFile> {
+    let all = read_all(script).unwrap_or_default();
+    all.into_iter().filter(|(_, known)| !known).map(|(file, _)| file).collect()
+}
+
+/// All files, and whether their content is known.
+fn read_all(script: &str) -> Option<Vec<(PlacedFile, bool)>> {
     let mut lines = script.lines();
     lines.find(|line| *line == MARK)?;
     let mut files = Vec::new();
     while let Some(line) = lines.next() {
-        let Some((mut file, end, packed)) = read_placing(line) else { continue };
+        let Some((mut file, word, packed)) = read_placing(line) else { continue };
+        // Without quotes, the shell fills something in.
+        let known = word.starts_with('\'');
+        let end = read_word(word)?.0;
         let mut content = String::new();
         for line in lines.by_ref().take_while(|line| *line != end) {
             content.push_str(line);
@@ -238,12 +298,12 @@ pub(crate) fn read_files(script: &str) -> Option<Vec<PlacedFile>> {
         }
         file.content =
             if packed { BASE64_STANDARD.decode(content.trim_end()).ok()? } else { content.into_bytes() };
-        files.push(file);
+        files.push((file, known));
     }
     Some(files)
 }
 
-fn read_placing(line: &str) -> Option<(PlacedFile, String, bool)> {
+fn read_placing(line: &str) -> Option<(PlacedFile, &str, bool)> {
     let (command, before, packed) = match line.strip_prefix("base64 -d <<") {
         Some(rest) => {
             let (end, command) = rest.split_once(" | ")?;
@@ -262,7 +322,7 @@ fn read_placing(line: &str) -> Option<(PlacedFile, String, bool)> {
         rest = after.trim_start();
     }
     let end = before.or_else(|| rest.strip_prefix("<<"))?;
-    Some((file, read_word(end)?.0, packed))
+    Some((file, end, packed))
 }
 
 /// Kernel modules to load at every boot.

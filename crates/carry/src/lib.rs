@@ -23,6 +23,7 @@ mod publish;
 mod read_plan;
 mod render;
 mod shell;
+mod shell_facts;
 mod template;
 mod user_parts;
 
@@ -33,4 +34,4 @@ pub use load::{Load, ResolvedPart, resolve_parts};
 pub use multipart::carried_names;
 pub use publish::{Published, publish_layout};
 pub use read_plan::read_plan;
-pub use render::{Form, Rendered, carriers_of, encoding_of, unused_encoding};
+pub use render::{Form, Rendered, carriers_of, encoding_of, unused_encoding, without_agent};

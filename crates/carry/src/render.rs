@@ -1,7 +1,9 @@
 //! From a load to the bytes of a carrier, within the platform's limit.
 
 use bringup_diag::{Finding, Findings, Severity};
-use bringup_spec::{Carrier, Document, NodeGroup, OsFamily, PartType, Platform, UserDataEncoding};
+use bringup_spec::{
+    AgentSource, Carrier, Document, NodeGroup, OsFamily, PartType, Platform, UserDataEncoding,
+};
 use bringup_yaml::Path;
 
 use crate::budget::{Budget, PartSize, budget_of, too_small_elsewhere};
@@ -80,6 +82,19 @@ pub fn unused_encoding(document: &Document, group_path: &Path, group: &NodeGroup
         Finding::warning(codes::ENCODING_UNUSED, message)
             .at(document.key_place(&group_path.key("userDataEncoding")))
             .hint("take it away: a template encodes what is in it by itself")
+    })
+}
+
+/// What is lost where there is no agent. The node agent of EKS' images has promises of its own.
+pub fn without_agent(document: &Document, group_path: &Path, group: &NodeGroup) -> Option<Finding> {
+    let ours = carriers_of(group).into_iter().any(|carrier| carrier != Carrier::NodeConfig);
+    (group.agent.from == AgentSource::None && ours).then(|| {
+        let message = "without the agent nothing is tried again, no journal is kept, kubelet starts on later boots \
+                       whether its files are up to date or not, nobody sees whether it stays healthy, and nobody is \
+                       told how it ended";
+        Finding::note(codes::WITHOUT_AGENT, message)
+            .at(document.key_place(&group_path.key("agent")))
+            .hint("`agent: fetch` has all of it; on images of EKS, the carrier `nodeconfig` leaves it to nodeadm")
     })
 }
 

@@ -40,10 +40,12 @@ pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
             );
         }
     }
-    // On images of EKS, their own agent reads a NodeConfig and makes the token.
+    // EKS' images of Amazon Linux 2 and Ubuntu have a program that makes the token; nodeadm reads a NodeConfig and does it.
     let ours =
         group.carriers.iter().any(|carrier| *carrier != Carrier::NodeConfig) || group.carriers.is_empty();
-    if decisions.join == JoinMethod::EksToken && decisions.agent == AgentSource::None && ours {
+    let has_program = matches!(group.os.family, OsFamily::AmazonLinux2 | OsFamily::Ubuntu);
+    if decisions.join == JoinMethod::EksToken && decisions.agent == AgentSource::None && ours && !has_program
+    {
         let path = context.at(["agent"]);
         context.error(
             codes::JOIN_AGENT,

@@ -1,6 +1,6 @@
 //! How the node gets its credentials.
 
-use bringup_spec::{AbsolutePath, Fact, JoinMethod, Phase, SecretSource, Text};
+use bringup_spec::{AbsolutePath, AgentSource, Fact, JoinMethod, Phase, SecretSource, Text};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
@@ -54,10 +54,12 @@ pub(crate) fn joining(context: &mut Context<'_>, decisions: &Decisions) -> Joini
             let path = if outpost.is_some() { layout.bootstrap_kubeconfig } else { layout.kubeconfig };
             let aws = context.spec.aws.as_ref();
             let cluster = outpost.unwrap_or_else(|| context.eks_name());
-            let user = User::EksToken {
-                cluster,
-                region: aws.map(|aws| aws.region.clone()).unwrap_or_default(),
-                role: join.role_arn.clone(),
+            let region = aws.map(|aws| aws.region.clone()).unwrap_or_default();
+            let role = join.role_arn.clone();
+            let user = if decisions.agent == AgentSource::None {
+                User::EksAuthenticator { cluster, region, role }
+            } else {
+                User::EksToken { cluster, region, role }
             };
             let text = kubeconfig(context, user, layout.certificate_authority);
             let body = Content::Text(text);

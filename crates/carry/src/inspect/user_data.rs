@@ -4,7 +4,7 @@ use bringup_cloudformation::STACK_FILE;
 use bringup_cloudinit::{Gap, Kind, Part, Stage, decode, effects, lint};
 
 use super::{FileRecord, Inspection, Piece, StepRecord, UnitRecord, first_stage};
-use crate::first_stage::read_files;
+use crate::first_stage::{read_files, read_open_files};
 use crate::placed::PlacedFile;
 use crate::shell::read_word;
 
@@ -39,6 +39,10 @@ pub(super) fn inspected(input: &str, bytes: &[u8]) -> Inspection {
         let text = step.script.as_deref().unwrap_or(&step.run);
         if let Some(placed) = read_files(text) {
             first_stage(&mut inspection, text, placed);
+            let open = read_open_files(text);
+            inspection
+                .files
+                .extend(open.iter().map(|file| FileRecord::new(&file.path, file.mode, &file.owner)));
         } else if let Some(file) = stack_file(text) {
             inspection.files.push(file);
         }

@@ -141,3 +141,21 @@ fn units_of_the_agent_stay_with_it_and_the_order_of_a_plan_is_all_that_counts() 
     let script = text(&load.render(Carrier::CloudInit).bytes);
     assert!(!script.contains("place 0644 /etc/systemd/system/drivers.service"));
 }
+
+/// The third ancestor's way: version 2 of the metadata service, nothing started if an answer is missing.
+#[test]
+fn without_an_agent_a_script_fills_in_what_the_machine_knows() {
+    let document = sample::document("aws", "amazon-linux-2", "      agent: none\n");
+    let parts = sample::parts(&document);
+    let plan = sample::plan(&document);
+    let rendered = sample::load(&document, &plan, &parts).render(Carrier::CloudInit);
+    assert!(rendered.findings.is_empty(), "{:?}", rendered.findings);
+    let script = text(&rendered.bytes);
+    let at = |piece: &str| script.find(piece).unwrap_or_else(|| panic!("{piece}:\n{script}"));
+    assert!(at("set -eu") < at("-X PUT") && at("-X PUT") < at("zone=$(ask placement/availability-zone)"));
+    assert!(at("zone=$(ask") < at("${zone}") && at("${zone}") < at("systemctl daemon-reload"));
+    let words: Vec<&str> = script.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
+    for program in ["jq", "awk", "sed", "python"] {
+        assert!(!words.contains(&program), "{program}: {script}");
+    }
+}

@@ -7,10 +7,15 @@ use crate::context::Context;
 use crate::flavour::AGENT;
 use crate::template;
 
+/// What makes a token on EKS' images of Amazon Linux 2 and Ubuntu.
+const AUTHENTICATOR: &str = "/usr/bin/aws-iam-authenticator";
+
 /// Who asks, and how it shows that.
 pub(crate) enum User {
     /// The agent makes a token from the instance's own credentials.
     EksToken { cluster: String, region: String, role: Option<String> },
+    /// The image's own program makes such a token, where there is no agent.
+    EksAuthenticator { cluster: String, region: String, role: Option<String> },
     /// A token that stands in a file.
     TokenFile(String),
 }
@@ -35,13 +40,15 @@ pub(crate) fn kubeconfig(context: &Context<'_>, user: User, authority: &str) -> 
             if let Some(role) = role {
                 arguments.extend(["--role".to_owned(), role]);
             }
-            let exec = Value::map::<&str, Value>([
-                ("apiVersion", "client.authentication.k8s.io/v1beta1".into()),
-                ("command", AGENT.into()),
-                ("args", Value::list(arguments)),
-                ("interactiveMode", "Never".into()),
-            ]);
-            Value::map([("exec", exec)])
+            Value::map([("exec", exec(AGENT, arguments))])
+        }
+        User::EksAuthenticator { cluster, region, role } => {
+            let mut arguments =
+                vec!["token".to_owned(), "-i".to_owned(), cluster, "--region".to_owned(), region];
+            if let Some(role) = role {
+                arguments.extend(["-r".to_owned(), role]);
+            }
+            Value::map([("exec", exec(AUTHENTICATOR, arguments))])
         }
     };
     template::unmarked(&to_yaml(&Value::map::<&str, Value>([
@@ -55,6 +62,15 @@ pub(crate) fn kubeconfig(context: &Context<'_>, user: User, authority: &str) -> 
         ),
         ("users", named("kubelet", "user", credentials)),
     ])))
+}
+
+fn exec(command: &str, arguments: Vec<String>) -> Value {
+    Value::map::<&str, Value>([
+        ("apiVersion", "client.authentication.k8s.io/v1beta1".into()),
+        ("command", command.into()),
+        ("args", Value::list(arguments)),
+        ("interactiveMode", "Never".into()),
+    ])
 }
 
 fn named(name: &str, key: &str, value: Value) -> Value {

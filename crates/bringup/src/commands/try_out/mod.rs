@@ -207,6 +207,8 @@ fn subject(
     }
     let mut rendered = built.files.into_iter();
     let plan: Option<Plan> = rendered.next().and_then(|(_, json)| serde_json::from_slice(&json).ok());
+    // Where nobody follows it step by step, the machine is judged as anybody else's.
+    let plan = plan.filter(|_| group.agent.from != AgentSource::None);
     let carrier = rendered.next().map(|(_, bytes)| bytes).unwrap_or_default();
     let agent = match group.agent.from {
         AgentSource::Image => Some(arguments.agent.clone().or_else(agent_beside).ok_or_else(no_agent)?),
