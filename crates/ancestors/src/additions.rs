@@ -42,8 +42,17 @@ pub(crate) fn lay_over(documents: &mut [Node], additions: &Node, tell: &mut Tell
             tell.error(codes::ADDITIONS, entry.key_span, message, "write what is to be added under `spec`");
         }
     }
-    let Some(spec) = additions.get("spec") else {
-        tell.error(codes::ADDITIONS, additions.span, "these additions have no `spec`", "add `spec:`");
+    for entry in additions.get("metadata").and_then(Node::entries).unwrap_or_default() {
+        if entry.key != "name" {
+            let message = format!("`{}` in `metadata` of additions is added to nothing", entry.key);
+            tell.error(codes::ADDITIONS, entry.key_span, message, "write the cluster's `name` alone there");
+        }
+    }
+    let spec = additions.get("spec");
+    let Some(spec) = spec.filter(|spec| spec.entries().is_some()) else {
+        let span = spec.map_or(additions.span, |spec| spec.span);
+        let hint = "add `spec:` with what is to be added to the other document's";
+        tell.error(codes::ADDITIONS, span, "these additions have no `spec`", hint);
         return;
     };
     let mut used = false;
@@ -69,7 +78,13 @@ pub(crate) fn lay_over(documents: &mut [Node], additions: &Node, tell: &mut Tell
 fn lay_spec(spec: &mut Node, more: &Node, tell: &mut Teller<'_>) {
     for entry in more.entries().unwrap_or_default() {
         if entry.key == "nodeGroups" {
-            for group in entry.value.items().unwrap_or_default() {
+            let groups = entry.value.items().unwrap_or_default();
+            if groups.is_empty() || groups.iter().any(|group| group.entries().is_none()) {
+                let message = "`nodeGroups` of additions must be a list of mappings";
+                let hint = "write `- name: GROUP` with what is to be added to that group";
+                tell.error(codes::ADDITIONS, entry.value.span, message, hint);
+            }
+            for group in groups {
                 lay_group(spec, group, tell);
             }
         } else {

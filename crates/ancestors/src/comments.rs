@@ -1,7 +1,7 @@
 //! JSON with comments, which people write and no reader takes.
 
-/// A JSON text with its comments blanked out and its tabs turned into spaces, so that every value stays where it is;
-/// nothing if there is none of both, or it is no JSON that begins with a mapping or a list.
+/// A JSON text with its comments, its tabs and commas before a closing bracket blanked out, so that every value stays
+/// where it is; nothing if there is none of them, or it is no JSON that begins with a mapping or a list.
 pub(crate) fn without_comments(text: &str) -> Option<String> {
     let mut blanked = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -44,7 +44,36 @@ pub(crate) fn without_comments(text: &str) -> Option<String> {
         blanked.push(kept);
         place = then;
     }
+    let blanked = without_last_commas(&blanked);
     (begun && blanked != text).then_some(blanked)
+}
+
+/// The text without commas that nothing follows in their mapping or list.
+fn without_last_commas(text: &str) -> String {
+    let mut letters: Vec<char> = text.chars().collect();
+    let mut comma = None;
+    let mut inside = false;
+    let mut escaped = false;
+    for (index, letter) in text.chars().enumerate() {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' if inside => escaped = true,
+            '"' => {
+                inside = !inside;
+                comma = None;
+            }
+            _ if inside => {}
+            ',' => comma = Some(index),
+            '}' | ']' => {
+                if let Some(last) = comma.take().and_then(|comma| letters.get_mut(comma)) {
+                    *last = ' ';
+                }
+            }
+            _ if letter.is_whitespace() => {}
+            _ => comma = None,
+        }
+    }
+    letters.into_iter().collect()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +100,12 @@ mod tests {
     fn what_is_quoted_is_no_comment() {
         let text = r#"{"url": "https://a/*b*/", "c": "\"//"} // end"#;
         assert_eq!(without_comments(text).unwrap(), r#"{"url": "https://a/*b*/", "c": "\"//"}       "#);
+    }
+
+    #[test]
+    fn commas_at_the_end_are_blanked() {
+        let text = "{\"a\": [1, 2, /* 3 */], \"b\": \"x,]\\\"\",\n}";
+        assert_eq!(without_comments(text).unwrap(), "{\"a\": [1, 2         ], \"b\": \"x,]\\\"\" \n}");
     }
 
     #[test]

@@ -82,7 +82,8 @@ impl Node {
         }
     }
 
-    /// The same tree with `<<` replaced by what it stands for; what is written beside it wins.
+    /// The same tree with `<<` replaced by what it stands for; what is written beside it wins. One that stands for
+    /// nothing stays, so that its reader can tell of it.
     #[must_use]
     pub fn with_merge_keys(self) -> Self {
         let Self { content, span, tag } = self;
@@ -91,7 +92,9 @@ impl Node {
                 let (merged, own): (Vec<Entry>, Vec<Entry>) = entries
                     .into_iter()
                     .map(|entry| Entry { value: entry.value.with_merge_keys(), ..entry })
-                    .partition(|entry| entry.key == "<<" && entry.key_style == Style::Plain);
+                    .partition(|entry| {
+                        entry.key == "<<" && entry.key_style == Style::Plain && lends(&entry.value)
+                    });
                 let mut whole: Vec<Entry> = Vec::new();
                 for source in merged.into_iter().map(|entry| entry.value) {
                     let sources = match source.content {
@@ -111,6 +114,15 @@ impl Node {
             Content::Scalar(scalar) => Content::Scalar(scalar),
         };
         Self { content, span, tag }
+    }
+}
+
+/// Whether a mapping can take keys from here: from a mapping, or from a list of them.
+fn lends(node: &Node) -> bool {
+    match &node.content {
+        Content::Map(_) => true,
+        Content::List(items) => items.iter().all(|item| item.entries().is_some()),
+        Content::Scalar(_) => false,
     }
 }
 

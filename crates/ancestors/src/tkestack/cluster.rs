@@ -11,7 +11,7 @@ use super::control_plane::{ControlPlane, endpoint, virtual_address};
 use super::groups::{Group, groups};
 use super::machines::{Machine, Worker};
 use super::naming::{Naming, Source};
-use super::{hooks, runtime, tables};
+use super::{hooks, runtime, tables, types};
 use crate::codes;
 use crate::fields::Record;
 use crate::tell::Teller;
@@ -61,6 +61,9 @@ impl<'a> Cluster<'a> {
         let spec = part(object, "spec", "`spec` of a cluster", tables::CLUSTER);
         let features = part(spec, "features", "`features` of a cluster", tables::FEATURES);
         let properties = part(spec, "properties", "`properties` of a cluster", tables::PROPERTIES);
+        types::check(metadata, types::METADATA, tell);
+        types::check(spec, types::CLUSTER, tell);
+        types::check(features, types::FEATURES, tell);
         let spec_span = object.entry("spec").map_or(document.span, |entry| entry.key_span);
         let cluster = Self { naming, span: document.span, metadata, spec, spec_span, features, properties };
         let is_possible = cluster.check_type(tell);

@@ -9,7 +9,7 @@ use super::addresses::Ranges;
 use super::arguments::{self, Arguments};
 use super::conditions::Skipped;
 use super::machines::Machine;
-use super::tables;
+use super::{tables, types};
 use crate::codes;
 use crate::fields::Record;
 use crate::tell::Teller;
@@ -208,6 +208,7 @@ impl ControlPlane<'_> {
         let mut names = vec![text(span, "etcd"), text(span, "etcd.kube-system")];
         if let Some(local) = local {
             let record = tell.record(local, "`local` of `etcd`", tables::LOCAL_ETCD);
+            types::check(record, types::LOCAL_ETCD, tell);
             if let Some(entry) = record.entry("dataDir").filter(|entry| entry.value.text() != Some("")) {
                 branch.put_field("dataDir", entry);
             }

@@ -5,7 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use bringup_diag::Span;
 use bringup_yaml::Node;
 
-use super::tables;
+use super::{tables, types};
 use crate::codes;
 use crate::fields::Record;
 use crate::tell::Teller;
@@ -78,6 +78,7 @@ impl<'a> Machine<'a> {
     }
 
     fn read(span: Span, record: Record<'a>, name: Option<Node>, tell: &mut Teller<'_>) -> Self {
+        types::check(record, types::MACHINE, tell);
         let mut login = Branch::new(span);
         login.put_some("name", name);
         let address = record.get("ip");

@@ -15,6 +15,7 @@ mod machines;
 mod naming;
 mod runtime;
 mod tables;
+mod types;
 
 use bringup_diag::closest;
 use bringup_yaml::Node;
