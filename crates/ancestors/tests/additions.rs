@@ -1,5 +1,4 @@
 //! Documents of the kind `Additions`, laid over what another system's document says.
-#![expect(clippy::expect_used, reason = "a test that cannot look at what it tests ends there")]
 
 mod support;
 

@@ -1,9 +1,5 @@
 //! Documents that are spread over files: each finding points into the right one.
-#![expect(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot look at what it tests ends there"
-)]
+#![expect(clippy::indexing_slicing, reason = "a test that cannot look at what it tests ends there")]
 
 mod support;
 

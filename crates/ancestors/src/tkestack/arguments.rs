@@ -26,14 +26,11 @@ pub(super) fn read(record: Record<'_>, name: &str, tell: &mut Teller<'_>) -> Arg
         return arguments;
     };
     for entry in entries {
-        match entry.value.text() {
-            Some(value) => {
-                arguments.insert(entry.key.clone(), text(entry.value.span, value));
-            }
-            None => {
-                let message = format!("the argument `{}` of `{name}` must be a text", entry.key);
-                tell.error(codes::WRONG_TYPE, entry.value.span, message, "write it in quotes");
-            }
+        if let Some(value) = entry.value.text() {
+            arguments.insert(entry.key.clone(), text(entry.value.span, value));
+        } else {
+            let message = format!("the argument `{}` of `{name}` must be a text", entry.key);
+            tell.error(codes::WRONG_TYPE, entry.value.span, message, "write it in quotes");
         }
     }
     arguments

@@ -118,7 +118,7 @@ impl ControlPlane<'_> {
         let span = self.span;
         let mut cluster = Branch::new(span);
         let server = arguments::read(self.spec, "apiServerExtraArgs", tell);
-        let mut part = self.component(server);
+        let mut part = self.component(&server);
         part.put("certSANs", self.names(shared));
         cluster.put("apiServer", part.into_node());
         let mut manager = self.defaults();
@@ -134,10 +134,10 @@ impl ControlPlane<'_> {
             manager.insert("service-cluster-ip-range".to_owned(), services);
         }
         manager.extend(arguments::read(self.spec, "controllerManagerExtraArgs", tell));
-        cluster.put("controllerManager", self.component(manager).into_node());
+        cluster.put("controllerManager", self.component(&manager).into_node());
         let mut scheduler = self.defaults();
         scheduler.extend(arguments::read(self.spec, "schedulerExtraArgs", tell));
-        cluster.put("scheduler", self.component(scheduler).into_node());
+        cluster.put("scheduler", self.component(&scheduler).into_node());
         cluster.put_full("etcd", self.etcd(tell));
         let images = self.annotations.and_then(|annotations| annotations.get(IMAGES));
         cluster.put_some("imageRepository", images.cloned());
@@ -174,9 +174,9 @@ impl ControlPlane<'_> {
         Arguments::from([("bind-address".to_owned(), text(self.span, "0.0.0.0"))])
     }
 
-    fn component(&self, arguments: Arguments) -> Branch {
+    fn component(&self, arguments: &Arguments) -> Branch {
         let mut component = Branch::new(self.span);
-        component.put_full("extraArgs", arguments::for_kubeadm(&arguments, self.span, self.minor));
+        component.put_full("extraArgs", arguments::for_kubeadm(arguments, self.span, self.minor));
         component
     }
 

@@ -82,12 +82,11 @@ impl<'a> Machine<'a> {
         let mut login = Branch::new(span);
         login.put_some("name", name);
         let address = record.get("ip");
-        match address {
-            Some(address) => login.put("address", address.clone()),
-            None => {
-                let hint = "add `ip:` with the address of its SSH server";
-                tell.error(codes::MISSING, span, "this machine has no `ip`", hint);
-            }
+        if let Some(address) = address {
+            login.put("address", address.clone());
+        } else {
+            let hint = "add `ip:` with the address of its SSH server";
+            tell.error(codes::MISSING, span, "this machine has no `ip`", hint);
         }
         for (theirs, ours) in [("port", "port"), ("username", "user")] {
             if let Some(entry) = record.entry(theirs) {

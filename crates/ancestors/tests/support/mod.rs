@@ -1,5 +1,6 @@
 //! Documents read, compiled and written again.
 #![allow(dead_code, reason = "not every suite uses every part")]
+#![allow(clippy::expect_used, reason = "a test that cannot look at what it tests ends there")]
 
 use std::collections::BTreeMap;
 
