@@ -111,6 +111,8 @@ pub(super) const FEATURES: &[Field] = &[
         Differs("bring the webhook's kubeconfig with `files`, and name it in `apiServerExtraArgs`"),
     ),
     ("enableMetricsServer", Aside("an add-on")),
+    // In proposals of tkestack only.
+    ("platformApps", Aside("applications that are installed on top")),
     ("ipv6DualStack", Taken),
     ("enableCilium", Aside(NETWORK)),
     ("containerRuntime", Taken),
