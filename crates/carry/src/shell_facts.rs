@@ -102,8 +102,9 @@ pub(crate) fn filled(text: &Text) -> String {
 }
 
 /// The first of these facts that only the agent can learn.
-pub(crate) fn out_of_reach<'a>(load: &Load<'_>, facts: impl Iterator<Item = &'a Fact>) -> Option<Fact> {
-    facts.cloned().find(|fact| commands(load, &BTreeSet::from([fact.clone()])).is_none())
+pub(crate) fn out_of_reach<'a>(load: &Load<'_>, facts: impl Iterator<Item = &'a Fact>) -> Option<&'a Fact> {
+    let mut facts = facts;
+    facts.find(|fact| commands(load, &BTreeSet::from([(*fact).clone()])).is_none())
 }
 
 /// The commands that learn these facts; nothing if one is out of a script's reach.

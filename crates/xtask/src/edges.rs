@@ -39,7 +39,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "yaml",
         ],
     ),
-    ("xtask", &["bringup"]),
+    ("xtask", &["ancestors", "bringup", "plan", "yaml"]),
 ];
 
 /// Crates with effects: files, terminals, networks, randomness, threads.

@@ -3,8 +3,9 @@
 //! `cargo xtask generate` writes what follows from the source: `schema/*.json`, `docs/findings.md`, `docs/cli.md`;
 //! with `--check` it says what is out of date instead. `cargo xtask check` does that too, and holds the crates against
 //! the rules that the compiler does not know. `cargo xtask dist` builds the agent as it is shipped,
-//! `cargo xtask kill` kills it wherever it changes something.
+//! `cargo xtask kill` kills it wherever it changes something; `cargo xtask wild DIR` reads other people's documents.
 #![expect(clippy::disallowed_methods, reason = "a task for the source tree reads and writes its files")]
+#![expect(clippy::print_stdout, reason = "counts are printed")]
 #![expect(clippy::print_stderr, reason = "what is wrong is said to the person who ran it")]
 
 mod cli;
@@ -13,6 +14,7 @@ mod edges;
 mod findings;
 mod kill;
 mod sizes;
+mod wild;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -47,6 +49,15 @@ enum Task {
         #[arg(long, value_name = "PATH")]
         agent: Option<PathBuf>,
     },
+    /// Read other people's documents beneath a directory and count what becomes of them
+    Wild {
+        /// The directory
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+        /// Also put a field that nobody has into each mapping, and see that it is named
+        #[arg(long)]
+        probe: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -72,6 +83,7 @@ fn run(task: &Task) -> Result<Vec<String>> {
         Task::Generate { check: true } => Ok(outdated(&top)),
         Task::Dist { arch, output } => dist::build(&top, arch, &top.join(output)).map(|()| Vec::new()),
         Task::Kill { agent } => kill::everywhere(&top, agent.as_deref()).map(|()| Vec::new()),
+        Task::Wild { directory, probe } => wild::counted(directory, *probe),
         Task::Check => {
             let mut faults = outdated(&top);
             faults.extend(findings::ambiguous(&bringup::codes()));

@@ -89,10 +89,7 @@ impl Course<'_> {
             // Without a gate, it starts with the machine and has read what was there then.
             return self.state.changed_since(known.and_then(StepState::last_success), &paths);
         };
-        let opened = self
-            .state
-            .step(&gate.name)
-            .and_then(|gate| gate.first_success_in(&self.boot));
+        let opened = self.state.step(&gate.name).and_then(|gate| gate.first_success_in(&self.boot));
         let healthy = known.filter(|known| known.done_in(&self.boot)).and_then(StepState::last_success);
         match opened.max(healthy) {
             Some(record) => self.state.changed_since(Some(record), &paths),
