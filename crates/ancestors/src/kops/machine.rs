@@ -89,7 +89,8 @@ pub(super) fn mounts(nodes: &[Node], names: &mut Names, tell: &mut Teller<'_>) -
         };
         let list =
             |key: &str| -> Vec<String> { given.items(key).iter().filter_map(Node::text).map(word).collect() };
-        let format: String = list("formatOptions").iter().map(|option| format!(" {option}")).collect();
+        let format = list("formatOptions").join(" ");
+        let format = if format.is_empty() { format } else { format!(" {format}") };
         let options = list("mountOptions").join(",");
         let options = if options.is_empty() { String::new() } else { format!(" -o {options}") };
         let (name, device, path, kind) = (path, word(device), word(path), word(kind));

@@ -1,15 +1,21 @@
 //! Settings of the kernel: kops' own, and those of the group and the cluster.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use bringup_diag::Span;
 use bringup_yaml::Node;
 
+use super::names::Names;
+use super::steps::{step, words};
 use crate::codes;
 use crate::tell::Teller;
 use crate::tree::{Branch, text};
 
-/// What kops sets on every node.
+/// Where kops has its settings.
+const FILE: &str = "/etc/sysctl.d/99-k8s-general.conf";
+
+/// What kops sets on every node, but for what every kubelet needs.
 const OURS: &[(&str, &str)] = &[
     ("fs.file-max", "2097152"),
     ("fs.inotify.max_user_instances", "8192"),
@@ -36,56 +42,76 @@ pub(super) struct Surroundings<'a> {
     pub(super) node_ports: &'a str,
 }
 
-/// The settings of a group. kops writes the cluster's behind the group's, and the last of a name counts.
-pub(super) fn sysctls(
+/// What the kernel is told.
+pub(super) struct Kernel {
+    /// `sysctls`: what the documents say. A setting that the kernel refuses holds the node back.
+    pub(super) given: Node,
+    /// kops' own settings in the file that it has them in; they are set as far as the kernel has them.
+    pub(super) file: Node,
+    /// Has them set on the first boot. Later ones read the file by themselves.
+    pub(super) step: Node,
+}
+
+/// The settings of a group.
+pub(super) fn kernel(
     surroundings: Surroundings<'_>,
     group: &[Node],
     cluster: &[Node],
     span: Span,
+    names: &mut Names,
     tell: &mut Teller<'_>,
-) -> Node {
-    let mut settings: BTreeMap<String, (String, Span)> =
-        OURS.iter().map(|(name, value)| ((*name).to_owned(), ((*value).to_owned(), span))).collect();
-    let mut set = |name: &str, value: &str| {
-        settings.insert(name.to_owned(), (value.to_owned(), span));
-    };
-    set("net.ipv4.ip_local_reserved_ports", surroundings.node_ports);
+) -> Kernel {
+    let given = given(group, cluster, tell);
+    let mut own: BTreeMap<&str, &str> = OURS.iter().copied().collect();
+    own.insert("net.ipv4.ip_local_reserved_ports", surroundings.node_ports);
     if surroundings.on_aws {
-        set("net.ipv4.neigh.default.gc_thresh1", "0");
+        own.insert("net.ipv4.neigh.default.gc_thresh1", "0");
     }
     if surroundings.cilium {
-        set("net.ipv4.conf.all.rp_filter", "0");
+        own.insert("net.ipv4.conf.all.rp_filter", "0");
     }
-    let mut given: BTreeMap<String, String> = BTreeMap::new();
+    own.retain(|name, _| !given.contains_key(*name));
+    let mut content = String::new();
+    for (name, value) in own {
+        let _ = writeln!(content, "{name} = {value}");
+    }
+    let mut file = Branch::new(span);
+    file.put("path", text(span, FILE));
+    file.put("content", text(span, content));
+    file.put("mode", text(span, "0644"));
+    let mut step = step(span, &names.give("kernel-settings"));
+    step.put("run", words(span, &["/usr/bin/systemctl", "restart", "systemd-sysctl.service"]));
+    step.put("before", words(span, &["runtime"]));
+    let mut branch = Branch::new(span);
+    for (name, (value, span)) in given {
+        branch.put(&name, text(span, value));
+    }
+    Kernel { given: branch.into_node(), file: file.into_node(), step: step.into_node() }
+}
+
+/// What the documents say. kops writes the cluster's settings behind the group's, and the last of a name counts.
+fn given(group: &[Node], cluster: &[Node], tell: &mut Teller<'_>) -> BTreeMap<String, (String, Span)> {
+    let mut given: BTreeMap<String, (String, Span)> = BTreeMap::new();
     for node in group.iter().chain(cluster) {
         let line = node.text().unwrap_or_default().trim();
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
-        // A dash before the name lets systemd pass over a setting that the kernel does not have.
         let Some((name, value)) = line.split_once('=') else {
             let message = format!("`{line}` is no setting of the kernel");
-            tell.error(
-                codes::WRONG_TYPE,
-                node.span,
-                message,
-                "write `name=value`, such as `vm.swappiness=10`",
-            );
+            let hint = "write `name=value`, such as `vm.swappiness=10`";
+            tell.error(codes::WRONG_TYPE, node.span, message, hint);
             continue;
         };
+        // A dash before the name lets systemd pass over a setting that the kernel does not have.
         let (name, value) = (name.trim().trim_start_matches('-').to_owned(), value.trim().to_owned());
-        if let Some(earlier) = given.get(&name).filter(|earlier| **earlier != value) {
+        if let Some((earlier, _)) = given.get(&name).filter(|(earlier, _)| *earlier != value) {
             let message = format!(
                 "`{name}` is `{earlier}` and `{value}`: the later counts, the cluster's behind the group's"
             );
             tell.warning(codes::DIFFERENCE, node.span, message, "keep one of them");
         }
-        given.insert(name.clone(), value.clone());
-        settings.insert(name, (value, node.span));
+        given.insert(name, (value, node.span));
     }
-    let mut branch = Branch::new(span);
-    for (name, (value, span)) in settings {
-        branch.put(&name, text(span, value));
-    }
-    branch.into_node()
+    given
 }

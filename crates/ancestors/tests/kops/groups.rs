@@ -129,12 +129,12 @@ fn containerd_is_told_what_kops_tells_it() {
             "config": "debug.level = \"debug\"\nplugins.\"io.containerd.grpc.v1.cri\".enable_selinux = true\nplugins.\"io.containerd.grpc.v1.cri\".device_ownership_from_security_context = true\nplugins.\"io.containerd.grpc.v1.cri\".max_container_log_line_size = 1000\n",
         })
     );
-    assert_eq!(group["files"][0]["path"], "/etc/containerd/certs.d/docker.io/hosts.toml");
+    assert_eq!(group["files"][1]["path"], "/etc/containerd/certs.d/docker.io/hosts.toml");
     assert_eq!(
-        group["files"][0]["content"],
+        group["files"][1]["content"],
         "[host.\"https://a.example\"]\n  capabilities = [\"pull\", \"resolve\"]\n\n[host.\"https://b.example\"]\n  capabilities = [\"pull\", \"resolve\"]\n\n"
     );
-    assert_eq!(group["files"][1]["path"], "/etc/containerd/certs.d/_default/hosts.toml");
+    assert_eq!(group["files"][2]["path"], "/etc/containerd/certs.d/_default/hosts.toml");
 }
 
 /// Below 1.24 kops has docker, whose settings are flags that daemon.json has keys for.
@@ -167,13 +167,18 @@ fn the_kernel_is_set_as_kops_sets_it() {
         cluster("sysctlParameters: [\"vm.swappiness = 1\", \"# a comment\", \"net.core.somaxconn=100\"]"),
         group("sysctlParameters: [\"vm.swappiness=2\", \"kernel.pid_max=4194304\"]")
     );
-    let sysctls = first_group(&text)["sysctls"].clone();
-    assert_eq!(sysctls["vm.max_map_count"], "1048576");
-    assert_eq!(sysctls["net.core.somaxconn"], "100");
-    assert_eq!(sysctls["vm.swappiness"], "1");
-    assert_eq!(sysctls["kernel.pid_max"], "4194304");
     let wrong = format!("{}{}", cluster("sysctlParameters: [vm.swappiness]"), group(""));
     assert_eq!(errors(&wrong), ["`vm.swappiness` is no setting of the kernel"]);
+    let group = first_group(&text);
+    assert_eq!(
+        group["sysctls"],
+        json!({"kernel.pid_max": "4194304", "net.core.somaxconn": "100", "vm.swappiness": "1"})
+    );
+    // kops' own file has what nobody else says, and is read on the first boot, too.
+    assert_eq!(group["files"][0]["path"], "/etc/sysctl.d/99-k8s-general.conf");
+    let file = group["files"][0]["content"].as_str().unwrap();
+    assert!(file.contains("vm.max_map_count = 1048576\n") && !file.contains("somaxconn"), "{file}");
+    assert_eq!(group["steps"][0]["run"], json!(["/usr/bin/systemctl", "restart", "systemd-sysctl.service"]));
 }
 
 /// Packages, volumes and the proxy.
@@ -194,13 +199,13 @@ fn what_kops_does_to_the_machine_is_done() {
         json!({"http": "http://proxy.example:3128", "https": "http://proxy.example:3128", "noProxy": ["10.0.0.0/8", ".example"]})
     );
     let steps = &spec["nodeGroups"][0]["steps"];
-    assert_eq!(steps[0]["name"], "mount-data");
+    assert_eq!(steps[1]["name"], "mount-data");
     assert_eq!(
-        steps[0]["script"],
+        steps[1]["script"],
         "#!/bin/sh\nset -eu\nif mountpoint -q /data; then exit 0; fi\nblkid /dev/xvdd >/dev/null || mkfs -t ext4 /dev/xvdd\nmkdir -p /data\nmount -t ext4 -o noatime /dev/xvdd /data\n"
     );
     assert!(
-        steps[1]["script"]
+        steps[2]["script"]
             .as_str()
             .unwrap()
             .ends_with("apt-get install --yes --no-install-recommends jq nfs-common\n")
