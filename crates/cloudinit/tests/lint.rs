@@ -97,6 +97,11 @@ fn commands() {
             "bootcmd: [/opt/x.sh]\nwrite_files: [{path: /opt/x.sh, content: x}]\n",
             &["2:11 error part/before-files"],
         ),
+        // A unit that is written now runs the script later.
+        (
+            "bootcmd:\n- printf '%s' 'ExecStartPre=/bin/sh /opt/x.sh' >/etc/y\nwrite_files: [{path: /opt/x.sh, content: x}]\n",
+            &["3:37 note part/before-files"],
+        ),
         ("bootcmd: echo\n", &["2:10 error part/command-type"]),
         ("runcmd: [1]\n", &["2:10 error part/command-type"]),
     ];

@@ -97,11 +97,13 @@ fn before_files(
     for path in files {
         let Some(at) = line.text.find(path.as_str()) else { continue };
         let before = line.text.get(..at).unwrap_or_default().trim_end_matches(['"', '\'']);
+        // What is printed is not run, nor is a setting of a unit that is written now and started later.
+        let is_text = ["echo", "printf", "Exec"].iter().any(|word| before.contains(word));
         let runs = before.is_empty()
             || ["sh", "bash", ".", "source", "exec", "&&", ";"]
                 .iter()
                 .any(|word| before.trim_end().ends_with(word))
-                && !before.contains("echo");
+                && !is_text;
         let column = super::shellwords::column_at(&line.text, at);
         let place = line.place(&config.origin, column, path.chars().count());
         let message =
