@@ -8,6 +8,7 @@ use bringup_plan::AGENT;
 use bringup_plan::bootstrap::{Image, Instance};
 use bringup_spec::Architecture;
 use bringup_spec::bootstrap_flags::BootstrapRequest;
+use bringup_systemd::Systemd;
 
 use super::Outcome;
 use crate::ended::Ended;
@@ -15,6 +16,9 @@ use crate::machine::Machine;
 use crate::{node_config, originals};
 
 const KUBELET_CONFIG: &str = "/etc/kubernetes/kubelet/kubelet-config.json";
+
+/// From this version on, systemd mounts a file system for BPF by itself.
+const BPF_SINCE: u32 = 238;
 
 /// Programs of the image may be in any of these.
 const FOLDERS: [&str; 4] = ["/usr/bin", "/usr/local/bin", "/usr/sbin", "/bin"];
@@ -46,6 +50,7 @@ pub(super) fn look(machine: &Machine, request: &BootstrapRequest, instance: &Ins
         max_pods: eyes.read("/etc/eks/eni-max-pods.txt").map_err(wrong)?,
         bpf_unit: eyes.read("/etc/systemd/system/sys-fs-bpf.mount").map_err(wrong)?,
         bpf_mounted: machine.is_itself() && bpf_mounted(),
+        bpf_by_systemd: machine.is_itself() && systemd_version().is_some_and(|version| version >= BPF_SINCE),
         gpu_helper: eyes.is_program(gpu).then(|| gpu.to_owned()),
         local_disks: programs.into_iter().find(|path| eyes.is_program(path)),
         fips_registry: machine.is_itself() && fips_registry(request, instance),
@@ -90,6 +95,10 @@ fn architecture() -> Option<Architecture> {
         b"aarch64" => Some(Architecture::Aarch64),
         _ => None,
     }
+}
+
+fn systemd_version() -> Option<u32> {
+    Systemd::connect().ok()?.version().ok().flatten()
 }
 
 /// Whether such a file system is mounted, or anything where it would be.

@@ -234,3 +234,14 @@ fn a_machine_with_a_plan_of_its_own_is_not_called() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.errors.contains("this machine follows the plan of the node group `g`"), "{}", ran.errors);
 }
+
+#[test]
+fn a_call_that_was_cut_off_is_gone_on_with() {
+    crate::node::needs_root();
+    let (whole, cut) = (node(), node());
+    well(&whole, &GIVEN);
+    well(&cut, &[&GIVEN[..], &["--until", "runtime"]].concat());
+    let ran = well(&cut, &GIVEN);
+    assert!(!Node::begun(&ran).contains(&"containerd-config"), "{}", ran.errors);
+    assert_eq!(cut.tree(), whole.tree());
+}

@@ -90,6 +90,8 @@ pub struct Image {
     pub bpf_unit: Option<String>,
     /// Whether such a file system is mounted, or something else in its place.
     pub bpf_mounted: bool,
+    /// Whether systemd mounts it by itself, and refuses a unit for it.
+    pub bpf_by_systemd: bool,
     /// The program that sets up graphics cards.
     pub gpu_helper: Option<String>,
     /// The program that sets up local disks.
@@ -176,7 +178,11 @@ impl Call<'_> {
         };
         steps.push(plain("kubelet-enabled", Phase::Configure, link));
         let health = Action::StartKubelet { health: self.health() };
-        steps.push(given_up(plain("kubelet", Phase::Kubelet, health), 5 * MINUTE));
+        let mut start = given_up(plain("kubelet", Phase::Kubelet, health), 5 * MINUTE);
+        if let Some(policy) = &mut start.policy {
+            policy.attempts = 2;
+        }
+        steps.push(start);
         steps.push(plain("report", Phase::Report, Action::Report));
         let steps = steps.into_iter().map(|step| given_up(step, 10 * MINUTE)).collect();
         Some(Plan {

@@ -280,6 +280,7 @@ fn a_file_system_for_bpf_is_mounted_unless_there_is_one() {
     assert!(has(&bare, &[]) && !has(&bare, &["--mount-bpf-fs", "false"]));
     assert!(!has(&Image { bpf_mounted: true, ..bare.clone() }, &[]));
     assert!(!has(&Image { bpf_unit: Some("foo\n".to_owned()), ..bare.clone() }, &[]));
+    assert!(!has(&Image { bpf_by_systemd: true, ..bare.clone() }, &[]));
     // Of an earlier call, mounted by now.
     let ours = unit(&plan_on(&bare, &[]), "sys-fs-bpf.mount").and_then(|unit| unit.content.clone());
     assert!(has(&Image { bpf_mounted: true, bpf_unit: ours, ..bare }, &[]));

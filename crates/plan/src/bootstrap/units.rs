@@ -65,10 +65,11 @@ impl Call<'_> {
         units
     }
 
-    /// Nothing where such a file system is mounted already, or somebody else has a unit for it.
+    /// Nothing where such a file system is mounted already, or somebody else sees to it.
     fn bpf(&self) -> Option<Unit> {
         let ours = self.image.bpf_unit.as_deref() == Some(BPF);
         let wanted = ours || (self.image.bpf_unit.is_none() && !self.image.bpf_mounted);
+        let wanted = wanted && !self.image.bpf_by_systemd;
         wanted.then(|| Unit { enabled: Some(true), ..unit("sys-fs-bpf.mount", Some(BPF.to_owned())) })
     }
 
