@@ -28,7 +28,8 @@ SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 systemd-nspawn --quiet --register=no --keep-u
 "#;
 
 /// The units in which the agent runs.
-pub(crate) const AGENT_UNITS: [&str; 2] = ["bringup.service", "bringup-after.service"];
+pub(crate) const AGENT_UNITS: [&str; 4] =
+    ["bringup.service", "bringup-after.service", "bootkube.service", "tectonic.service"];
 
 /// A container that runs.
 #[derive(Debug)]

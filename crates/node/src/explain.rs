@@ -163,7 +163,7 @@ pub(crate) fn explain(question: &Question<'_>, state: State) -> Explained {
                     });
                     next = Some(Happening::Succeeded(Success::default()));
                 }
-                Effect::Wait { .. } | Effect::Reboot | Effect::GiveUp { .. } => {
+                Effect::Wait { .. } | Effect::Reboot | Effect::HandOver { .. } | Effect::GiveUp { .. } => {
                     explained.stops = Some(why);
                     return explained;
                 }

@@ -12,7 +12,7 @@ use bringup_systemd::{BusFault, Systemd};
 use crate::machine::Machine;
 
 /// What follows the gate.
-const AFTER: &str = "bringup-after.service";
+pub(crate) const AFTER: &str = "bringup-after.service";
 const KUBELET: &str = "kubelet.service";
 
 /// Publishes the gate file by one rename.
@@ -42,6 +42,11 @@ pub(crate) fn queue(machine: &Machine, plan: &Plan) -> Result<(), BusFault> {
         Err(fault) if fault.is("NoSuchUnit") => Ok(()),
         started => started.map(|_| ()),
     }
+}
+
+/// Queues a unit that goes on where this agent ends.
+pub(crate) fn go_on(unit: &str) -> Result<(), BusFault> {
+    Systemd::connect()?.start(unit).map(|_| ())
 }
 
 /// What the gate file says.

@@ -14,6 +14,7 @@ use bringup_spec::Phase;
 
 use crate::actions::{self, Checks, Doing, Stopped};
 use crate::ended::Ended;
+use crate::gate;
 use crate::journal::{Journal, JournalTrouble, Opened};
 use crate::knowledge::Knowledge;
 use crate::machine::Machine;
@@ -48,11 +49,13 @@ pub(crate) enum UpFault {
 }
 
 /// How a run went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Followed {
     pub(crate) ended: Ended,
     /// Whether the gate was found open: nothing that follows it was queued by this run.
     pub(crate) found_open: bool,
+    /// The unit that is to be started now, without anybody waiting for it: it goes on where this run has ended.
+    pub(crate) goes_on: Option<String>,
 }
 
 /// Follows a plan.
@@ -72,7 +75,10 @@ pub(crate) fn follow(
     let checked = own && actions::identify::is_checked(&state, plan);
     let knowledge =
         Knowledge::new(machine, plan, asked.given.clone().or(remembered.clone()).unwrap_or_default());
-    let course = Course::new(plan, asked.range, state, identity, &Machine::boot());
+    let mut course = Course::new(plan, asked.range, state, identity, &Machine::boot());
+    if machine.is_itself() {
+        course = course.handing_over();
+    }
     if let (Some(step), Some(phase)) = (course.missing_before(), asked.range.from) {
         return Err(UpFault::TooEarly { step: step.to_owned(), phase: phase.to_string() });
     }
@@ -91,15 +97,26 @@ pub(crate) fn follow(
         course,
         network,
         begun,
+        handed_to: None,
         ended_well: RefCell::default(),
     };
     let ended = run.through()?;
-    let gate = |step: &&bringup_plan::Step| matches!(step.action, Action::OpenGate { .. });
-    let gate = plan.steps.iter().find(gate).map(|step| step.name.as_str());
+    let opens = |step: &&bringup_plan::Step| matches!(step.action, Action::OpenGate { .. });
+    let opens = plan.steps.iter().find(opens).map(|step| step.name.as_str());
     let found_open = ended == Ended::Well
         && asked.range.until == Some(Phase::Gate)
-        && gate.is_some_and(|gate| !run.begun.contains(gate));
-    Ok(Followed { ended, found_open })
+        && opens.is_some_and(|opens| !run.begun.contains(opens));
+    let mut goes_on = run.handed_to.take();
+    if ended == Ended::Well && goes_on.is_none() && machine.is_itself() && is_a_stages(plan, asked.range) {
+        goes_on = Some(gate::AFTER.to_owned());
+    }
+    Ok(Followed { ended, found_open, goes_on })
+}
+
+/// Whether a run is that of the units that a stage was handed to.
+fn is_a_stages(plan: &Plan, range: Range) -> bool {
+    let own = |step: &Step| step.handed_to.is_some() && range.from == Some(step.phase);
+    range.from == range.until && plan.steps.iter().any(own)
 }
 
 struct Run<'p> {
@@ -118,6 +135,8 @@ struct Run<'p> {
     network: Network,
     /// Steps that this run has begun.
     begun: BTreeSet<String>,
+    /// The unit that the next step was handed to.
+    handed_to: Option<String>,
     /// Steps whose programs have ended well; the manager knows it until the journal does.
     ended_well: RefCell<Vec<String>>,
 }
@@ -209,6 +228,17 @@ impl Run<'_> {
                     Err(failure) => Led::Heard(Happening::Failed(failure)),
                 }
             }
+            Effect::HandOver { index } => {
+                self.flush()?;
+                match self.hand_over(index) {
+                    Ok(unit) => {
+                        self.handed_to = unit;
+                        self.teller.ready();
+                        Led::End(Ended::Well)
+                    }
+                    Err(failure) => Led::Heard(Happening::Failed(failure)),
+                }
+            }
             Effect::GiveUp { failed, known } => {
                 if !known {
                     results::failed(&files, &failed)?;
@@ -281,6 +311,26 @@ impl Run<'_> {
             program::forget(&step);
         }
         Ok(())
+    }
+
+    /// The unit that begins a step that is not ours. A mark that the journal knows nothing of holds it back, and is not
+    /// ours to judge: a cluster must not be started twice because a journal was lost.
+    fn hand_over(&self, index: usize) -> Result<Option<String>, Failure> {
+        let Some(to) = self.plan.steps.get(index).and_then(|step| step.handed_to.as_ref()) else {
+            return Ok(None);
+        };
+        if matches!(self.machine.files().disk().look(Path::new(&to.done)), Ok(None)) {
+            return Ok(Some(to.path.clone()));
+        }
+        Err(Failure::new(
+            FailureKind::Operator,
+            format!(
+                "`{}` says that it is done, and the journal of this machine does not know of it",
+                to.done
+            ),
+            "remove that file if the cluster is to be started from this machine, or take `bootstrap` out of the \
+             document if it has been; the agent goes on by itself",
+        ))
     }
 
     fn perform(&self, order: &Order) -> Happening {

@@ -13,7 +13,7 @@ use crate::steps::{plain, write_file};
 use crate::{
     Action, Compiled, Content, EksCluster, FORMAT, LocalFiles, Plan, PodLimit, Step, assertions, codes,
     files, flavour_files, group_checks, join, kernel, kubeadm, labels, operator, order, paths, runtime,
-    signals, software, stages, template, trust, units, versions,
+    signals, software, stage_units, stages, template, trust, units, versions,
 };
 
 /// Compiles the plan of a node group. Findings about the document as a whole are in [`crate::check_document`].
@@ -50,6 +50,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
     if !runtime.drop_ins.is_empty() {
         units.push(runtime);
     }
+    units.extend(stage_units::units(&steps));
     units.extend(units::rivals(context));
     paths::check_own(context, &steps, &units);
     units::operator_units(context, &decisions, &mut units);

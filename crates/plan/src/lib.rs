@@ -39,6 +39,7 @@ pub mod reservations;
 mod runtime;
 mod signals;
 mod software;
+mod stage_units;
 mod stages;
 mod step_unit;
 mod steps;

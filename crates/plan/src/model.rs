@@ -196,6 +196,21 @@ pub struct Step {
     /// Whether every node but the one that starts the cluster does it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub others_only: bool,
+    /// The units of which it is the work, where that is not the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed_to: Option<HandedTo>,
+}
+
+/// Units under names that people rely on, whose work is one step: an agent that comes to the step leaves it to them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HandedTo {
+    /// Starts the service once what it needs has begun to arrive.
+    pub path: String,
+    /// Runs the agent for the step's phase.
+    pub service: String,
+    /// What both look at: once it is there, neither starts. Written last, by a step of its own.
+    pub done: String,
 }
 
 /// How failures of a step are met.

@@ -8,20 +8,19 @@ use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::operator::{check_program, checked};
 use crate::steps::{plain, policy, write_file};
-use crate::{Action, Content, Step, codes};
+use crate::{Action, Content, Step, codes, stage_units};
 
 /// The steps of both stages, where there are any.
 pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions) -> Vec<Step> {
     let mut steps = Vec::new();
     let tectonic = context.spec.flavour == Flavour::Tectonic;
-    for (key, given, phase, name, script, done) in [
+    for (key, given, phase, name, script) in [
         (
             "controlPlane",
             &context.group.control_plane,
             Phase::ControlPlane,
             if tectonic { "bootkube" } else { "control-plane-stage" },
             "/opt/tectonic/bootkube.sh",
-            "/opt/tectonic/init_bootkube.done",
         ),
         (
             "platformStage",
@@ -29,7 +28,6 @@ pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions) -> Vec<Ste
             Phase::Platform,
             if tectonic { "tectonic" } else { "platform-stage" },
             "/opt/tectonic/tectonic-rkt.sh",
-            "/opt/tectonic/init_tectonic.done",
         ),
     ] {
         if given.is_some() {
@@ -62,10 +60,15 @@ pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions) -> Vec<Ste
         let times = policy(stage.timeout, stage.attempts, Span::seconds(10), OnFailure::Pause);
         step.policy = Some(checked(context, &path, times));
         step.elected_only = true;
+        if tectonic {
+            step.handed_to = stage_units::handed_to(decisions, name);
+        }
         steps.push(step);
         if tectonic {
+            // After what it marks, and not handed over: whoever finds it missing writes it.
+            let done = stage_units::done(name);
             let mut mark =
-                write_file(format!("{name}-done"), phase, done, "0644", Content::Text(Text::default()));
+                write_file(format!("{name}-done"), phase, &done, "0644", Content::Text(Text::default()));
             mark.elected_only = true;
             steps.push(mark);
         }

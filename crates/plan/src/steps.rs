@@ -14,6 +14,7 @@ pub(crate) fn plain(name: impl Into<String>, phase: Phase, action: Action) -> St
         every_boot: false,
         elected_only: false,
         others_only: false,
+        handed_to: None,
     }
 }
 

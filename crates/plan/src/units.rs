@@ -29,7 +29,7 @@ const NODEADM: [&str; 2] = ["nodeadm-config.service", "nodeadm-run.service"];
 
 /// How an agent ends that is not to be started again before the next boot, or before somebody starts it: it has given up,
 /// or its plan is none that it can follow. Another plan comes with a start of its own.
-const FOR_GOOD: &str = "RestartPreventExitStatus=1 2\n";
+pub(crate) const FOR_GOOD: &str = "RestartPreventExitStatus=1 2\n";
 
 /// What the systemd of an operating system lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

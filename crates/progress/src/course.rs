@@ -1,7 +1,7 @@
 //! What is done next: a state machine. What happened goes in, what is to be done comes out, in order.
 //!
 //! Whoever drives it carries out the effects one after the other, up to the one that takes time ([`Effect::Do`],
-//! [`Effect::Adopt`], [`Effect::Retire`], [`Effect::Wait`], [`Effect::Reboot`]: always the last), and says how that
+//! [`Effect::Adopt`], [`Effect::Retire`], [`Effect::Wait`], [`Effect::Reboot`], [`Effect::HandOver`]: always the last), and says how that
 //! went. A record is on the disk before the next effect is begun; records in a row can share one write.
 
 mod choice;
@@ -138,6 +138,12 @@ pub enum Effect {
     Tell(Event),
     /// Reboot the machine.
     Reboot,
+    /// Leave the rest to the units that the step is handed to: they run an agent of their own for it, after which the
+    /// course is gone through anew. Nothing is heard of it but a failure.
+    HandOver {
+        /// The step's place in the plan.
+        index: usize,
+    },
     /// Stop for good.
     GiveUp {
         /// What `failed.json` says.
@@ -201,6 +207,8 @@ pub enum StageName {
     Paused,
     /// The machine is about to reboot.
     Rebooting,
+    /// Other units do the next step.
+    HandedOver,
     /// Ended for good.
     GivenUp,
     /// Through.
@@ -214,6 +222,7 @@ enum Stage {
     Adopting(Task),
     Waiting(Task),
     Rebooting(Task),
+    HandedOver(Task),
     GivenUp,
     Done,
 }
@@ -256,6 +265,8 @@ pub struct Course<'p> {
     /// The step that is next, or being done.
     next: usize,
     again: bool,
+    /// Whether steps are left to the units that they are handed to.
+    hands_over: bool,
     /// Paths that the steps of the plan are known to make.
     declared: BTreeSet<String>,
     progress: Vec<StepProgress>,
@@ -287,10 +298,18 @@ impl<'p> Course<'p> {
             stage: Stage::Fresh,
             next: 0,
             again: false,
+            hands_over: false,
             declared,
             progress,
             continued: BTreeMap::new(),
         }
+    }
+
+    /// A course that leaves steps to the units that they are handed to. A run that begins with such a step's phase is
+    /// one of theirs, and does it.
+    #[must_use]
+    pub fn handing_over(self) -> Self {
+        Self { hands_over: true, ..self }
     }
 
     /// What was done so far, this course included.
@@ -308,6 +327,7 @@ impl<'p> Course<'p> {
             Stage::Waiting(Task { probes: Some(_), .. }) => StageName::Paused,
             Stage::Waiting(_) => StageName::Waiting,
             Stage::Rebooting(_) => StageName::Rebooting,
+            Stage::HandedOver(_) => StageName::HandedOver,
             Stage::GivenUp => StageName::GivenUp,
             Stage::Done => StageName::Done,
         }

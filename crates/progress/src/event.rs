@@ -68,6 +68,8 @@ words! {
     Rebooting = "rebooting",
     /// The machine has rebooted as asked.
     Rebooted = "rebooted",
+    /// Units of another name do it; the course goes on once they have.
+    HandedOver = "handed-over",
     /// The gate is open.
     Opened = "opened",
     /// Something that an earlier plan made was removed.

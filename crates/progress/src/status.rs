@@ -60,6 +60,8 @@ pub enum Standing {
     Paused,
     /// The machine is about to reboot.
     Rebooting,
+    /// The node is up; the step is the work of other units, which wait for what they need.
+    HandedOver,
     /// It ended for good, without success.
     GaveUp,
     /// All that was asked for is done.
@@ -74,6 +76,7 @@ impl Standing {
             Self::Waiting => "waiting",
             Self::Paused => "paused",
             Self::Rebooting => "rebooting",
+            Self::HandedOver => "handed-over",
             Self::GaveUp => "gave-up",
             Self::Done => "done",
         }

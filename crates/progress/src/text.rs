@@ -43,7 +43,7 @@ pub fn page(status: &Status, at_ms: u64) -> String {
         let mark = match step.progress {
             StepProgress::Done => "done",
             StepProgress::Doing => match status.standing {
-                Standing::Waiting => "waiting",
+                Standing::Waiting | Standing::HandedOver => "waiting",
                 Standing::Paused => "paused",
                 Standing::Rebooting => "reboot",
                 _ => "doing",
@@ -84,6 +84,7 @@ fn head(status: &Status) -> String {
         }
         Standing::Paused => format!("paused at step {} of {total}: {step}", done + 1),
         Standing::Rebooting => "rebooting".to_owned(),
+        Standing::HandedOver => format!("step {} of {total}: {step} is left to its own units", done + 1),
         Standing::GaveUp => format!("gave up at step {} of {total}: {step}{attempt}", done + 1),
         Standing::Done => match status.until {
             Some(until) => format!("done up to {until}"),

@@ -48,6 +48,7 @@ pub(crate) fn step(name: &str, phase: Phase, action: Action) -> Step {
         every_boot: false,
         elected_only: false,
         others_only: false,
+        handed_to: None,
     }
 }
 

@@ -58,7 +58,7 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
         return Ok(Ended::No);
     }
     if machine.is_itself() {
-        stop().map_err(|fault| failed(fault.to_string()))?;
+        stop(plan.as_ref()).map_err(|fault| failed(fault.to_string()))?;
         program::forget_all(&machine).map_err(|fault| failed(fault.to_string()))?;
     }
     // Held once nobody else is at work any more.
@@ -94,10 +94,12 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
 }
 
 /// Stops the agent and kubelet, and waits for their end.
-fn stop() -> Result<(), BusFault> {
+fn stop(plan: Option<&Plan>) -> Result<(), BusFault> {
     let mut systemd = Systemd::connect()?;
     systemd.subscribe()?;
-    for unit in UNITS {
+    let handed = plan.iter().flat_map(|plan| &plan.steps).filter_map(|step| step.handed_to.as_ref());
+    let handed = handed.flat_map(|to| [to.path.as_str(), to.service.as_str()]);
+    for unit in handed.chain(UNITS) {
         if systemd.state(unit)?.is_some() {
             let job = systemd.stop(unit)?;
             systemd.job_end(&job, Instant::now() + LONGEST_STOP)?;

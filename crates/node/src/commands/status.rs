@@ -34,6 +34,10 @@ pub(crate) fn execute(options: &Options) -> Ended {
     match status.standing {
         Standing::Done => Ended::Well,
         Standing::GaveUp => Ended::No,
-        Standing::Running | Standing::Waiting | Standing::Paused | Standing::Rebooting => Ended::NotYet,
+        Standing::Running
+        | Standing::Waiting
+        | Standing::Paused
+        | Standing::Rebooting
+        | Standing::HandedOver => Ended::NotYet,
     }
 }

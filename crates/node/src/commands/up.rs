@@ -61,6 +61,9 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
     if followed.found_open {
         gate::queue(&machine, &plan).map_err(|fault| not_yet(fault.to_string()))?;
     }
+    if let Some(unit) = &followed.goes_on {
+        gate::go_on(unit).map_err(|fault| not_yet(fault.to_string()))?;
+    }
     Ok(followed.ended)
 }
 

@@ -57,6 +57,7 @@ fn step(action: Action) -> Step {
         every_boot: false,
         elected_only: false,
         others_only: false,
+        handed_to: None,
     }
 }
 

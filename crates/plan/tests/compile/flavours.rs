@@ -65,12 +65,62 @@ fn tectonics_stages_run_on_the_elected_node() {
     for (name, phase) in [("bootkube", Phase::ControlPlane), ("tectonic", Phase::Platform)] {
         assert_eq!((step(&plan, name).phase, step(&plan, name).elected_only), (phase, true));
     }
-    text(&plan, "/opt/tectonic/init_bootkube.done");
+    for (name, phase) in [("bootkube", "control-plane"), ("tectonic", "platform")] {
+        let done = format!("/opt/tectonic/init_{name}.done");
+        text(&plan, &done);
+        // Written after the stage, and by whoever finds it missing: its units no longer start then.
+        assert!(step(&plan, &format!("{name}-done")).handed_to.is_none());
+        let to = step(&plan, name).handed_to.clone().expect("units");
+        assert_eq!(
+            (&*to.path, &*to.service, &to.done),
+            (&*format!("{name}.path"), &*format!("{name}.service"), &done)
+        );
+        let script = if name == "bootkube" { "bootkube.sh" } else { "tectonic-rkt.sh" };
+        let path = unit(&plan, &to.path);
+        assert_eq!(
+            path.content.as_deref(),
+            Some(&*format!(
+                "[Unit]\nDescription=Wait for what {name}.service needs\nDocumentation=https://bringup.dev/\n\
+                 ConditionPathExists=!{done}\n\n[Path]\nPathExists=/opt/tectonic/{script}\nUnit={name}.service\n"
+            ))
+        );
+        let service = unit(&plan, &to.service);
+        let text = service.content.clone().unwrap_or_default();
+        let needs = match name {
+            "bootkube" => "Wants=kubelet.service\nAfter=kubelet.service bringup-after.service\n",
+            _ => "Requires=bootkube.service\nAfter=bootkube.service bringup-after.service\n",
+        };
+        assert!(text.contains(&format!("ConditionPathExists=!{done}\n{needs}")), "{text}");
+        assert!(text.contains("Type=oneshot\nRemainAfterExit=true\n"), "{text}");
+        assert!(text.contains(&format!("up --from {phase} --until {phase}\n")), "{text}");
+        // The agent starts them, once kubelet is healthy: nothing of theirs is in the transaction of a boot.
+        assert_eq!((path.enabled, service.enabled), (Some(false), Some(false)));
+        assert!(!text.contains("[Install]"));
+    }
     assert!(plan.facts.contains(&Fact::Hostname));
     let position = |name: &str| names(&plan).iter().position(|other| *other == name);
     assert!(position("kubelet") < position("bootkube"));
     assert!(position("bootkube") < position("registered"));
     assert!(position("registered") < position("tectonic"));
+}
+
+#[test]
+fn only_a_master_that_may_start_the_cluster_has_the_units_of_its_stages() {
+    let spec = format!(
+        "flavour: tectonic\nkubernetes: {{version: \"1.33.4\"}}\napi: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}\njoin: {{method: kubeconfig, kubeconfig: {{file: /k}}}}"
+    );
+    for group in ["os: flatcar", "os: flatcar\nrole: control-plane"] {
+        let plan = plan(&cluster(&spec, group));
+        assert!(plan.units.iter().all(|unit| !unit.name.starts_with("bootkube")), "{group}");
+        assert_eq!(unit(&plan, "bringup.service").aliases, ["k8s-node-bootstrap.service"]);
+    }
+    // Without a name of Tectonic's, the agent does its stages itself.
+    let ours = spec.replace("tectonic", "bringup");
+    let group = "os: flatcar\nrole: control-plane\nbootstrap: true\ncontrolPlane: {run: [/opt/start, 100%], waitFor: [\"/opt/100%\"]}";
+    assert_eq!(step(&plan(&cluster(&ours, group)), "control-plane-stage").handed_to, None);
+    // A percent sign begins a specifier in a unit.
+    let path = unit(&plan(&cluster(&spec, group)), "bootkube.path").content.clone().unwrap_or_default();
+    assert!(path.contains("PathExists=/opt/100%%\n"), "{path}");
 }
 
 #[test]

@@ -76,6 +76,7 @@ impl Course<'_> {
             }
             Stage::Fresh | Stage::Doing(_) | Stage::Adopting(_) => Standing::Running,
             Stage::Waiting(_) => Standing::Waiting,
+            Stage::HandedOver(_) => Standing::HandedOver,
             Stage::Rebooting(_) => Standing::Rebooting,
             Stage::GivenUp => Standing::GaveUp,
             Stage::Done => Standing::Done,
@@ -84,9 +85,11 @@ impl Course<'_> {
 
     fn task(&self) -> Option<&Task> {
         match &self.stage {
-            Stage::Doing(task) | Stage::Adopting(task) | Stage::Waiting(task) | Stage::Rebooting(task) => {
-                Some(task)
-            }
+            Stage::Doing(task)
+            | Stage::Adopting(task)
+            | Stage::Waiting(task)
+            | Stage::Rebooting(task)
+            | Stage::HandedOver(task) => Some(task),
             Stage::Fresh | Stage::GivenUp | Stage::Done => None,
         }
     }

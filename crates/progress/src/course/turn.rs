@@ -33,7 +33,10 @@ impl Course<'_> {
                 let task = task.clone();
                 self.succeeded(&task, success, around, &mut effects);
             }
-            (Stage::Doing(task) | Stage::Rebooting(task), Happening::Failed(failure))
+            (
+                Stage::Doing(task) | Stage::Rebooting(task) | Stage::HandedOver(task),
+                Happening::Failed(failure),
+            )
             | (Stage::Adopting(task), Happening::Adopted(Adopted::Failed(failure))) => {
                 let task = task.clone();
                 self.failed(task, failure, Happened::Failed, around, &mut effects);
@@ -154,6 +157,9 @@ impl Course<'_> {
                     task.attempt = task.attempt.saturating_add(1);
                     return self.attempt(task, around, effects);
                 }
+                Choice::Adopt if self.is_anothers(step) => {
+                    return self.hand_over(task, step, around, effects);
+                }
                 Choice::Adopt => {
                     self.tell(
                         &step.name,
@@ -195,6 +201,9 @@ impl Course<'_> {
             effects.push(Effect::Retire(made));
             return;
         }
+        if self.is_anothers(step) {
+            return self.hand_over(task, step, around, effects);
+        }
         // A paused step that looks again has begun already: a journal must not grow while nothing happens.
         let begun = task.probes.is_some()
             && self.state.step(&step.name).is_some_and(|known| known.same(&task.digest, &self.boot));
@@ -219,6 +228,23 @@ impl Course<'_> {
         self.stage = Stage::Doing(task);
         self.publish(around, effects);
         effects.push(Effect::Do(order));
+    }
+
+    /// Whether a step is left to other units. A run that begins with its phase is theirs.
+    fn is_anothers(&self, step: &Step) -> bool {
+        self.hands_over && step.handed_to.is_some() && self.range.from != Some(step.phase)
+    }
+
+    fn hand_over(&mut self, task: Task, step: &Step, around: &Surroundings<'_>, effects: &mut Vec<Effect>) {
+        let Some(to) = &step.handed_to else { return };
+        let why = format!("`{}` does it, and starts as soon as `{}` sees what it needs", to.service, to.path);
+        if task.probes.is_none() {
+            self.tell(&step.name, Happened::HandedOver, &why, around, effects);
+        }
+        let failure = Some(Failure::new(FailureKind::Transient, why, ""));
+        self.stage = Stage::HandedOver(Task { failure, next_try_at_ms: None, ..task });
+        self.publish(around, effects);
+        effects.push(Effect::HandOver { index: self.next });
     }
 
     fn order(&self, step: &Step, task: &Task) -> Order {

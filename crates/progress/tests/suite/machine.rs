@@ -21,6 +21,8 @@ pub(crate) enum End {
     Done(Done),
     GaveUp(Failed, bool),
     Reboots,
+    /// The step is left to this unit.
+    HandedOver(String),
     Died,
     /// It waited more often than anybody looks.
     Stuck(Status),
@@ -170,7 +172,8 @@ impl Machine {
         self.synced = self.synced.min(self.journal.len());
         let mut writer = decoded.writer;
         let mut course =
-            Course::new(plan, range, State::fold(&decoded.records), &self.identity, &self.boot());
+            Course::new(plan, range, State::fold(&decoded.records), &self.identity, &self.boot())
+                .handing_over();
         let mut happening = Happening::Begun { again };
         let mut waits = 0;
         loop {
@@ -258,6 +261,10 @@ impl Machine {
                             self.reboot();
                         }
                         return Ok(End::Reboots);
+                    }
+                    Effect::HandOver { index } => {
+                        let to = plan.steps[index].handed_to.clone().expect("units");
+                        return Ok(End::HandedOver(to.path));
                     }
                     Effect::GiveUp { failed, known } => return Ok(End::GaveUp(*failed, known)),
                     Effect::Done(done) => return Ok(End::Done(*done)),

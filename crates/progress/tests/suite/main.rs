@@ -10,4 +10,5 @@ mod machine;
 mod plans;
 mod reboots;
 mod shown;
+mod stages;
 mod transitions;

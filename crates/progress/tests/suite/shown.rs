@@ -90,6 +90,7 @@ fn the_schemas_words_are_the_types_words() {
         Standing::Waiting,
         Standing::Paused,
         Standing::Rebooting,
+        Standing::HandedOver,
         Standing::GaveUp,
         Standing::Done,
     ] {

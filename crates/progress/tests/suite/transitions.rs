@@ -69,6 +69,7 @@ const LEGAL: &[(StageName, &[(&str, StageName)])] = &[
     (StageName::Waiting, &[("time passed", StageName::Doing), ("mended", StageName::Doing)]),
     (StageName::Paused, &[("time passed", StageName::Doing), ("mended", StageName::Doing)]),
     (StageName::Rebooting, &[("failed", StageName::Waiting)]),
+    (StageName::HandedOver, &[("failed", StageName::Waiting)]),
     (StageName::GivenUp, &[]),
     (StageName::Done, &[]),
 ];
@@ -107,6 +108,7 @@ fn way(stage: StageName, plan: &Plan) -> (Vec<Record>, Vec<Happening>) {
         StageName::Waiting => (vec![], vec![begun, Happening::Failed(failure(FailureKind::Transient))]),
         StageName::Paused => (vec![], vec![begun, Happening::Failed(failure(FailureKind::Operator))]),
         StageName::Rebooting => (vec![], vec![begun, Happening::RebootAsked { why: String::new() }]),
+        StageName::HandedOver => (vec![], vec![begun]),
         StageName::GivenUp => (vec![head, work(plan, Outcome::GaveUp { why: String::new() })], vec![begun]),
         StageName::Done => (vec![], vec![begun, Happening::Succeeded(Success::default())]),
     }
@@ -114,14 +116,18 @@ fn way(stage: StageName, plan: &Plan) -> (Vec<Record>, Vec<Happening>) {
 
 #[test]
 fn every_edge_is_legal_or_refused() {
-    let plan = plan(&[run("hook", "post-install", 2, "pause")]);
-    let facts = Facts(&plan);
-    let around = Surroundings { at_ms: 1, up_ms: 1, random: 1, known: &facts };
+    let hook = run("hook", "post-install", 2, "pause");
+    let to = json!({"path": "hook.path", "service": "hook.service", "done": "/done"});
+    let (own, handed) = (plan(&[hook.clone()]), plan(&[with(hook, "handedTo", to)]));
     let mut edges = 0;
     for (stage, legal) in LEGAL {
+        let plan = if *stage == StageName::HandedOver { &handed } else { &own };
+        let facts = Facts(plan);
+        let around = Surroundings { at_ms: 1, up_ms: 1, random: 1, known: &facts };
         for (name, happening) in happenings() {
-            let (records, happened) = way(*stage, &plan);
-            let mut course = Course::new(&plan, Range::default(), State::fold(&records), "one", "b");
+            let (records, happened) = way(*stage, plan);
+            let course = Course::new(plan, Range::default(), State::fold(&records), "one", "b");
+            let mut course = course.handing_over();
             for before in happened {
                 course.advance(before, &around).expect("the way to the stage is legal");
             }
@@ -144,7 +150,7 @@ fn every_edge_is_legal_or_refused() {
             edges += 1;
         }
     }
-    assert_eq!(edges, 90);
+    assert_eq!(edges, 100);
 }
 
 #[test]
