@@ -52,6 +52,8 @@ pub enum Fault {
 
 /// Said of load, of work on the service, or of something that becomes known with a delay.
 const TRANSIENT: &[&str] = &[
+    // Somebody else makes the same object at this moment.
+    "ConditionalRequestConflict",
     "InternalError",
     "InternalFailure",
     "InternalServerError",

@@ -6,9 +6,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::sign::{Draft, Signer};
-use crate::{Credentials, Fault, Moment, Request, Response, Secret, partition};
+use crate::{Credentials, Fault, Method, Moment, Request, Response, Secret, partition};
 
 const GET_OBJECT: &str = "s3:GetObject";
+const PUT_OBJECT: &str = "s3:PutObject";
 const GET_PARAMETER: &str = "ssm:GetParameter";
 const GET_SECRET: &str = "secretsmanager:GetSecretValue";
 
@@ -56,6 +57,31 @@ impl Object {
 
     /// Reads the object, from this byte on.
     pub fn get(&self, region: &str, from: u64, credentials: &Credentials, at: Moment) -> Request {
+        let mut draft = self.draft(region);
+        if from > 0 {
+            draft.headers.push(("range", format!("bytes={from}-")));
+        }
+        Signer { credentials, region, service: "s3", at }.signed(draft)
+    }
+
+    /// Makes the object, unless it is there.
+    pub fn put_if_absent(&self, region: &str, body: &[u8], credentials: &Credentials, at: Moment) -> Request {
+        let draft = self.draft(region);
+        let headers = vec![("if-none-match", "*".to_owned())];
+        let draft = Draft { method: Method::Put, headers, body: body.to_vec(), ..draft };
+        Signer { credentials, region, service: "s3", at }.signed(draft)
+    }
+
+    /// Whether the object was made; false if it was there.
+    pub fn put_answer(response: Response<'_>) -> Result<bool, Fault> {
+        match response.status {
+            200 => Ok(true),
+            412 => Ok(false),
+            _ => Err(Fault::of(PUT_OBJECT, response)),
+        }
+    }
+
+    fn draft(&self, region: &str) -> Draft {
         let endpoint = partition::endpoint("s3", region);
         // A certificate for `*.s3.REGION` does not cover a name with one more dot.
         let (host, path) = if self.bucket.contains('.') {
@@ -63,11 +89,7 @@ impl Object {
         } else {
             (format!("{}.{endpoint}", self.bucket), format!("/{}", self.key))
         };
-        let mut draft = Draft { path, ..Draft::get(host) };
-        if from > 0 {
-            draft.headers.push(("range", format!("bytes={from}-")));
-        }
-        Signer { credentials, region, service: "s3", at }.signed(draft)
+        Draft { path, ..Draft::get(host) }
     }
 
     /// What an answer without success means; the body is what it says of the error. `416` where the object ends before

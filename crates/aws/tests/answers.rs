@@ -238,3 +238,18 @@ proptest! {
         }
     }
 }
+
+/// The answers that S3's documentation of conditional writes names.
+#[test]
+fn whoever_is_second_finds_the_object_there() {
+    let answer = |status, code: &str| {
+        let body = format!("<Error><Code>{code}</Code><Message>no</Message></Error>");
+        store::Object::put_answer(response(status, &body))
+    };
+    assert_eq!(store::Object::put_answer(response(200, "")), Ok(true));
+    assert_eq!(answer(412, "PreconditionFailed"), Ok(false));
+    // Two at the same moment: one of them asks again.
+    assert!(answer(409, "ConditionalRequestConflict").is_err_and(|fault| fault.is_transient()));
+    let denied = answer(403, "AccessDenied").unwrap_err();
+    assert_eq!(denied.hint().as_deref(), Some("allow `s3:PutObject` in a policy of the instance's role"));
+}

@@ -378,6 +378,24 @@ fn objects_are_read_as_botocore_reads_them() {
     );
 }
 
+/// Signed by the `S3SigV4Auth` of botocore 1.43.11, the body with it.
+#[test]
+fn an_object_is_made_only_where_there_is_none() {
+    let object = store::Object::parse("s3://artefacts/harbour/first").unwrap();
+    let session = credentials(Some(TOKEN));
+    let request = object.put_if_absent("eu-central-1", b"i-0123456789abcdef0\n", &session, now());
+    assert_eq!(request.method.as_str(), "PUT");
+    assert_eq!(request.url, "https://artefacts.s3.eu-central-1.amazonaws.com/harbour/first");
+    assert_eq!(request.header("if-none-match"), Some("*"));
+    assert_eq!(request.body, b"i-0123456789abcdef0\n");
+    assert_authorization(
+        &request,
+        "eu-central-1/s3",
+        "host;if-none-match;x-amz-content-sha256;x-amz-date;x-amz-security-token",
+        "df6f1d8b229f30b049cd3e7cd33ec25bd4e5a5e2a06401fb4e53b3ecd154c1c1",
+    );
+}
+
 #[test]
 fn a_presigned_object_is_that_of_botocore() {
     let credentials = credentials(Some(TOKEN));

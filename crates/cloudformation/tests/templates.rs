@@ -212,6 +212,24 @@ fn a_stack_that_is_signalled_waits_and_tells_its_name() {
 }
 
 #[test]
+fn a_master_may_make_the_object_that_elects_it_and_read_who_did() {
+    let (_, extra) = VARIANTS.iter().find(|(known, _)| *known == "minimal").unwrap();
+    let document = document(extra);
+    let (path, group) = document.groups().next().unwrap();
+    let mut plan = plan(&document);
+    plan.bootstrap = Some(bringup_plan::Election::Store { object: "s3://harbour/first".to_owned() });
+    let template = bringup_cloudformation::write(&document, &path, group, &plan, b"#cloud-config\n{}\n");
+    let statements =
+        at(&template, "/Resources/NodeInstanceRole/Properties/Policies/0/PolicyDocument/Statement");
+    let object = json!([{"Fn::Sub": "arn:${AWS::Partition}:s3:::harbour/first"}]);
+    for action in ["s3:GetObject", "s3:PutObject"] {
+        let statement = statements.as_array().unwrap().iter().find(|one| one["Action"] == json!([action]));
+        let resources = statement.unwrap()["Resource"].as_array().unwrap().clone();
+        assert!(resources.contains(&object[0]), "{action}: {resources:?}");
+    }
+}
+
+#[test]
 fn the_role_may_do_what_the_plan_does_and_no_more() {
     let statements =
         at(&variant("minimal"), "/Resources/NodeInstanceRole/Properties/Policies/0/PolicyDocument/Statement");

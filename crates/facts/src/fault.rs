@@ -27,6 +27,12 @@ pub enum FactFault {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// Nobody has asked the store which machine starts the cluster.
+    #[error("which machine starts the cluster is not known: `{object}` decides it")]
+    NoElection {
+        /// The object that decides it.
+        object: String,
+    },
     /// A value with a line end or another control character in it.
     #[error("the value of `{fact}` has a control character in it")]
     ControlCharacter {
@@ -56,6 +62,11 @@ impl FactFault {
             Self::BadCluster { .. } => {
                 "write `api` and `network` of the cluster in the document; `aws eks describe-cluster` prints them"
                     .to_owned()
+            }
+            Self::NoElection { object } => {
+                format!(
+                    "give it as `\"election\": {{\"object\": \"{object}\", \"holder\": INSTANCE_ID}}` in a file with `--facts`"
+                )
             }
             Self::ControlCharacter { .. } => "mend the value where it comes from".to_owned(),
         }

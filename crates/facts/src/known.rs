@@ -61,6 +61,9 @@ impl<'a> Known<'a> {
                 faults.push(fault);
             }
         }
+        if matches!(self.plan.bootstrap, Some(Election::Store { .. })) {
+            faults.extend(self.elected().err());
+        }
         faults
     }
 
@@ -128,6 +131,11 @@ impl<'a> Known<'a> {
             None => Ok(false),
             Some(Election::Always) => Ok(true),
             Some(Election::When { fact, equals }) => Ok(self.value(fact)? == *equals),
+            Some(Election::Store { object }) => {
+                let held = self.facts.election.as_ref().filter(|held| held.object == *object);
+                let held = held.ok_or_else(|| FactFault::NoElection { object: object.clone() })?;
+                Ok(held.holder == self.value(&Fact::InstanceId)?)
+            }
         }
     }
 }

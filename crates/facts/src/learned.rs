@@ -47,6 +47,19 @@ pub struct Facts {
     /// The cluster that the machine belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterFacts>,
+    /// Which machine starts the cluster, where an object in a store decides it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub election: Option<ElectionFacts>,
+}
+
+/// How an election by a store ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ElectionFacts {
+    /// The object that decides it.
+    pub object: String,
+    /// The id of the instance that was the first to make it.
+    pub holder: String,
 }
 
 /// What EKS says of a cluster, in its own words where there are some.
@@ -115,6 +128,7 @@ impl Facts {
             memory_mib: self.memory_mib.or(other.memory_mib),
             tags,
             cluster: self.cluster.or(other.cluster),
+            election: self.election.or(other.election),
             vpc_cidrs: if self.vpc_cidrs.is_empty() { other.vpc_cidrs } else { self.vpc_cidrs },
         }
     }

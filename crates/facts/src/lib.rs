@@ -17,6 +17,6 @@ mod wanted;
 
 pub use fault::FactFault;
 pub use known::Known;
-pub use learned::{ClusterFacts, Facts, FactsFileFault};
+pub use learned::{ClusterFacts, ElectionFacts, Facts, FactsFileFault};
 pub use quote::{environment_file, word};
 pub use wanted::{Wanted, wanted};

@@ -222,3 +222,26 @@ fn facts_of_another_cluster_are_not_taken() {
     );
     assert_eq!(Facts::from_json(facts.to_json().as_bytes()).expect("facts"), facts);
 }
+
+#[test]
+fn the_machine_that_made_the_object_starts_the_cluster() {
+    let mut plan = plan();
+    let object = "s3://harbour/first".to_owned();
+    plan.bootstrap = Some(bringup_plan::Election::Store { object: object.clone() });
+    let mut facts = facts();
+    let unknown = FactFault::NoElection { object: object.clone() };
+    assert_eq!(Known::new(&plan, &facts).elected(), Err(unknown.clone()));
+    assert_eq!(Known::new(&plan, &facts).faults(), [unknown.clone()]);
+    for (holder, elected) in [("i-0123456789abcdef0", true), ("i-0fedcba9876543210", false)] {
+        facts.election =
+            Some(bringup_facts::ElectionFacts { object: object.clone(), holder: holder.to_owned() });
+        assert_eq!(Known::new(&plan, &facts).elected(), Ok(elected), "{holder}");
+        assert_eq!(Facts::from_json(facts.to_json().as_bytes()).expect("facts"), facts);
+    }
+    // What was decided by another object decides nothing.
+    facts.election = Some(bringup_facts::ElectionFacts {
+        object: "s3://harbour/other".to_owned(),
+        holder: "i-0123456789abcdef0".to_owned(),
+    });
+    assert_eq!(Known::new(&plan, &facts).elected(), Err(unknown));
+}

@@ -49,6 +49,10 @@ bringup_diag::codes! {
     /// Two groups would each start a cluster of their own. The nodes that join later would be spread over them,
     /// depending on which one answers. Keep `bootstrap: true` on one group.
     BOOTSTRAP_SEVERAL = "bootstrap/several-groups";
+    /// The node that starts the cluster is to be the first that makes an object in S3, and no node of the group could
+    /// make it. Every one of them would wait for another. Name an object, `s3://BUCKET/KEY`, in a group on AWS that has
+    /// an agent.
+    BOOTSTRAP_STORE = "bootstrap/store";
     /// Stages run on the node that starts the cluster, which is never a worker. The stage would never run, and what it
     /// installs would be missing from the cluster. Move it to a group with `role: control-plane`.
     STAGE_WORKER = "stage/on-worker";

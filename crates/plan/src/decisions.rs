@@ -147,7 +147,28 @@ fn election(context: &mut Context<'_>) -> Option<Election> {
         Bootstrap::Always(false) => return None,
         Bootstrap::Always(true) => Election::Always,
         Bootstrap::When { fact, equals } => Election::When { fact: fact.clone(), equals: equals.clone() },
+        Bootstrap::Store(object) => Election::Store { object: object.to_string() },
     };
+    if let Election::Store { object } = &election {
+        let place = path.key("store");
+        if let Err(fault) = bringup_aws::store::Object::parse(object) {
+            context.error(codes::BOOTSTRAP_STORE, &place, fault.to_string(), "write `s3://BUCKET/KEY`");
+        } else if !context.on_aws() {
+            context.error(
+                codes::BOOTSTRAP_STORE,
+                &place,
+                "only an instance of EC2 has credentials of its own for S3",
+                "write `platform: aws`, `bootstrap: true` on a group of one, or a condition on a fact",
+            );
+        } else if context.group.agent.from == AgentSource::None {
+            context.error(
+                codes::BOOTSTRAP_STORE,
+                &place,
+                "without an agent nobody on the node makes the object",
+                "let the agent come with `agent`, or write `bootstrap: true` on a group of one",
+            );
+        }
+    }
     if context.group.role == Role::Worker {
         context.error(
             codes::BOOTSTRAP_WORKER,

@@ -213,7 +213,7 @@ fn init(
     let uploads = kubeadm.is_some_and(|kubeadm| kubeadm.certificate_key.is_some());
     push_config(context, joining, "kubeadm-init-config", INIT_FILE, &documents);
     let mut step = program(context, Command::Init, uploads.then_some("--upload-certs"));
-    step.elected_only = matches!(decisions.election, Some(Election::When { .. }));
+    step.elected_only = matches!(decisions.election, Some(Election::When { .. } | Election::Store { .. }));
     joining.programs.push(step);
 }
 
@@ -267,7 +267,7 @@ fn join(
     let document = overlaid(document, kubeadm.map(|kubeadm| &kubeadm.join_configuration));
     push_config(context, joining, "kubeadm-join-config", JOIN_FILE, &[document]);
     let mut step = program(context, Command::Join, None);
-    step.others_only = matches!(decisions.election, Some(Election::When { .. }));
+    step.others_only = matches!(decisions.election, Some(Election::When { .. } | Election::Store { .. }));
     joining.programs.push(step);
 }
 

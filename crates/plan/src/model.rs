@@ -115,6 +115,11 @@ pub enum Election {
         /// Its value.
         equals: String,
     },
+    /// The node that is the first to make this object in S3.
+    Store {
+        /// `s3://BUCKET/KEY`.
+        object: String,
+    },
 }
 
 /// How many pods a node takes.
@@ -337,9 +342,9 @@ pub enum Action {
         /// The working directory.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         directory: Option<String>,
-        /// Paths that must exist before it starts.
+        /// What must be there before it starts.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        wait_for: Vec<String>,
+        wait_for: Vec<Awaited>,
         /// The lifecycle point, if this is a hook.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hook: Option<bringup_spec::HookPoint>,
@@ -393,6 +398,19 @@ pub enum Action {
     },
     /// Writes the result files.
     Report,
+}
+
+/// Something that a program waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum Awaited {
+    /// A path that must exist.
+    Path(String),
+    /// A list of digests, as `sha256sum` writes it, of which every file must be there and whole.
+    Manifest {
+        /// Where the list is.
+        manifest: String,
+    },
 }
 
 /// Where a piece of software comes from.

@@ -10,7 +10,7 @@ use bringup_spec::{AgentSource, Phase};
 use crate::decisions::Decisions;
 use crate::flavour::AGENT;
 use crate::units::FOR_GOOD;
-use crate::{Action, HandedTo, PlacedBy, Step, Unit};
+use crate::{Action, Awaited, HandedTo, PlacedBy, Step, Unit};
 
 /// Where Tectonic keeps what it needs to start a cluster.
 const FOLDER: &str = "/opt/tectonic";
@@ -42,11 +42,24 @@ pub(crate) fn units(steps: &[Step]) -> Vec<Unit> {
     units
 }
 
-/// What the path unit waits for: any of what the stage waits for, and the agent sees to it that all of it is there.
+/// What the path unit waits for: a list of digests, which is written last, or else any of what the stage waits for. The
+/// agent sees to it that all of it is there.
 fn watched(step: &Step) -> Vec<String> {
     let Action::Run { command, wait_for, .. } = &step.action else { return Vec::new() };
     let program = command.first().and_then(|word| word.as_literal()).map(str::to_owned);
-    if wait_for.is_empty() { program.into_iter().collect() } else { wait_for.clone() }
+    let lists = wait_for.iter().filter_map(|awaited| match awaited {
+        Awaited::Manifest { manifest } => Some(manifest.clone()),
+        Awaited::Path(_) => None,
+    });
+    let paths = wait_for.iter().filter_map(|awaited| match awaited {
+        Awaited::Path(path) => Some(path.clone()),
+        Awaited::Manifest { .. } => None,
+    });
+    let lists: Vec<String> = lists.collect();
+    if !lists.is_empty() {
+        return lists;
+    }
+    if wait_for.is_empty() { program.into_iter().collect() } else { paths.collect() }
 }
 
 fn path(to: &HandedTo, watched: &[String]) -> String {

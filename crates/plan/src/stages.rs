@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use bringup_spec::{Flavour, OnFailure, Phase, Role, Span, Stage, Text};
+use bringup_spec::{Flavour, OnFailure, Phase, Role, Span, Stage, Text, WaitFor};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::operator::{check_program, checked};
 use crate::steps::{plain, policy, write_file};
-use crate::{Action, Content, Step, codes, stage_units};
+use crate::{Action, Awaited, Content, Step, codes, stage_units};
 
 /// The steps of both stages, where there are any.
 pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions) -> Vec<Step> {
@@ -53,7 +53,7 @@ pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions) -> Vec<Ste
             command: stage.run.clone(),
             environment: BTreeMap::new(),
             directory: None,
-            wait_for: stage.wait_for.iter().map(ToString::to_string).collect(),
+            wait_for: stage.wait_for.iter().map(awaited).collect(),
             hook: None,
         };
         let mut step = plain(name, phase, action);
@@ -76,11 +76,18 @@ pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions) -> Vec<Ste
     steps
 }
 
+fn awaited(given: &WaitFor) -> Awaited {
+    match given {
+        WaitFor::Path(path) => Awaited::Path(path.to_string()),
+        WaitFor::Manifest(path) => Awaited::Manifest { manifest: path.to_string() },
+    }
+}
+
 fn tectonic_stage(script: &str) -> Stage {
     let path = bringup_spec::AbsolutePath::parse(script).ok();
     Stage {
         run: vec![Text::literal("/usr/bin/bash"), Text::literal(script)],
-        wait_for: path.into_iter().collect(),
+        wait_for: path.into_iter().map(WaitFor::Path).collect(),
         timeout: Span::seconds(3600),
         attempts: 3,
     }

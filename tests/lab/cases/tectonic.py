@@ -93,6 +93,89 @@ def killed(lab):
     assert len(trial.of("agent", "killed")) + len(trial.of("lab", "killed")) >= 2, trial.story()
 
 
+# Brings the assets by and by, as somebody would over SSH, and the list of digests first of all: it is not believed
+# before its files are whole.
+PUSH = """#!/bin/sh
+await() { until grep -q "$1" /run/bringup/status.json; do sleep 0.1; done; }
+await handed-over
+echo "$(printf whole | sha256sum | cut -d' ' -f1)  asset" >/opt/tectonic/SHA256SUMS
+await 'asset`, which `/opt/tectonic/SHA256SUMS` lists, is not there'
+printf wh >/opt/tectonic/asset
+await 'asset` is not whole'
+ls /lab/stages >/lab/too-early 2>&1
+printf whole >/opt/tectonic/asset
+"""
+PUSHER = "[Service]\nExecStart=/opt/lab/push\n[Install]\nWantedBy=multi-user.target\n"
+
+
+def late(lab):
+    machine = lab.machine("tectonic late")
+    stage = {"run": ["/opt/lab/stage", "bootkube"], "waitFor": [{"manifest": "/opt/tectonic/SHA256SUMS"}], "timeout": "20s"}
+    made = master(controlPlane=stage, units=[{"name": "push.service", "content": PUSHER, "enabled": True}])
+    made["spec"]["nodeGroups"][0]["files"].append({"path": "/opt/lab/push", "content": PUSH, "mode": "0755"})
+    trial = machine.boot(made, *options(machine, SCRIPTS[1]), *THROUGH, patience=120).came_up()
+    whole(trial, machine)
+    assert "No such file" in machine.text("/lab/too-early"), machine.text("/lab/too-early")
+    assert trial.of("bootkube", "paused") and trial.of("bootkube", "resumed"), trial.story()
+
+
+# Tectonic's own units, as its document has them; the programs are the lab's.
+SEED = {
+    "k8s-node-bootstrap.service": """[Unit]
+ConditionPathExists=!/etc/kubernetes/kubelet.env
+Before=kubelet.service
+[Service]
+Restart=on-failure
+RestartSec=2
+ExecStartPre=/bin/sh /opt/lab/seed bootstrap
+ExecStart=/bin/echo node components bootstrapped
+""",
+    "kubelet.service": """[Unit]
+Wants=k8s-node-bootstrap.service
+[Service]
+EnvironmentFile=/etc/kubernetes/kubelet.env
+ExecStart=/bin/sh /opt/lab/seed kubelet
+Restart=always
+RestartSec=3
+""",
+    "bootkube.path": "[Path]\nPathExists=/opt/tectonic/bootkube.sh\n",
+    "bootkube.service": """[Unit]
+ConditionPathExists=!/opt/tectonic/init_bootkube.done
+Wants=kubelet.service
+After=kubelet.service
+[Service]
+Type=oneshot
+RemainAfterExit=true
+ExecStart=/bin/sh /opt/lab/seed bootkube
+ExecStartPost=/bin/touch /opt/tectonic/init_bootkube.done
+""",
+    "multi-user.target.d/seed.conf": "[Unit]\nWants=k8s-node-bootstrap.service kubelet.service bootkube.path\n",
+}
+SEED_PROGRAM = """echo $1 >>/lab/order
+case $1 in
+bootstrap) [ $(grep -c bootstrap /lab/order) -gt 1 ] && mkdir -p /etc/kubernetes && echo KUBELET_IMAGE_TAG=v1 >/etc/kubernetes/kubelet.env ;;
+kubelet) exec sleep infinity ;;
+esac
+"""
+
+
+def seed(lab):
+    """What the facts say of Tectonic's own design: one failure releases what was to wait, and the second boot's path unit falls over."""
+    machine = lab.machine("seed")
+    words = ["--file", f"/opt/lab/seed={machine.give(SEED_PROGRAM, 'seed')}", "--file", f"{SCRIPTS[0]}={machine.give('asset', 'asset')}"]
+    for name, text in SEED.items():
+        words += ["--file", f"/etc/systemd/system/{name}={machine.give(text, name.replace('/', '-'))}"]
+    first = machine.boot("#cloud-config\n{}\n", *words, "--until", "kubelet.service=started", "--until", "bootkube.service=started")
+    order = machine.text("/lab/order").split()
+    assert order.index("bootkube") < order.index("kubelet"), (order, first.story())
+    assert machine.path("/opt/tectonic/init_bootkube.done").exists()
+    second = machine.boot("#cloud-config\n{}\n", *words).did_not()
+    (fallen,) = second.of("bootkube.path", "failed")
+    assert "trigger-limit-hit" in fallen["why"], fallen
+
+
 def cases():
-    yield "tectonic: first boot, second boot", boots
-    yield "tectonic: the agent of a stage is killed", killed
+    yield "a master of Tectonic's: first boot, second boot", boots
+    yield "a master of Tectonic's: the agent of a stage is killed", killed
+    yield "assets that come late, and in pieces", late
+    yield "Tectonic's own units: what one failure releases, and the second boot", seed

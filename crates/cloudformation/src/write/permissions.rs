@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bringup_plan::{Action, Content, InstallSource};
+use bringup_plan::{Action, Content, Election, InstallSource};
 use bringup_spec::{SecretSource, SignalKind};
 use bringup_yaml::Value;
 
@@ -47,6 +47,13 @@ pub(crate) fn statements(request: &Request<'_>) -> Vec<Statement> {
                 allow("secretsmanager:GetSecretValue", secret_arn(&literal_in_sub(&name)));
             }
         }
+    }
+    if let Some(Election::Store { object }) = &request.plan.bootstrap
+        && let Some(object) = object.strip_prefix("s3://")
+    {
+        let arn = format!("arn:${{AWS::Partition}}:s3:::{}", literal_in_sub(object));
+        allow("s3:GetObject", arn.clone());
+        allow("s3:PutObject", arn);
     }
     if request.needs_stack() {
         let stack =

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use bringup_facts::{ClusterFacts, Facts, Known, Wanted, wanted};
-use bringup_plan::{EksCluster, Plan};
+use bringup_facts::{ClusterFacts, ElectionFacts, Facts, Known, Wanted, wanted};
+use bringup_plan::{EksCluster, Election, Plan};
 use bringup_progress::{Failure, FailureKind, State, Success};
 use bringup_spec::Platform;
 
-use super::{Checks, Doing, Stopped};
+use super::{Checks, Doing, Stopped, election};
 use crate::machine::Machine;
 use crate::teller::Teller;
 use crate::{cluster, preflight, up};
@@ -84,6 +84,9 @@ fn gather(doing: &Doing<'_>) -> Result<Facts, Stopped> {
             if let Some(cluster) = doing.plan.eks.as_ref().filter(|_| wanted.cluster) {
                 asked.cluster = Some(of_cluster(doing, cluster, deadline)?);
             }
+            if let Some(Election::Store { object }) = &doing.plan.bootstrap {
+                asked.election = Some(of_store(doing, object, &asked, deadline)?);
+            }
             Ok(asked.or(own))
         }
     }
@@ -99,6 +102,20 @@ fn of_cluster(
     match remembered.filter(|known| known.name.as_ref() == Some(&cluster.name)) {
         Some(known) => Ok(known),
         None => Ok(cluster::learn(doing.network, cluster, deadline)?),
+    }
+}
+
+/// Which machine starts the cluster; who that is does not change.
+fn of_store(
+    doing: &Doing<'_>,
+    object: &str,
+    asked: &Facts,
+    deadline: std::time::Instant,
+) -> Result<ElectionFacts, Stopped> {
+    let remembered = doing.remembered.and_then(|facts| facts.election.clone());
+    match remembered.filter(|known| known.object == object) {
+        Some(known) => Ok(known),
+        None => Ok(election::hold(doing.network, object, asked, deadline)?),
     }
 }
 

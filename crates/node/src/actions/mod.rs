@@ -1,6 +1,8 @@
 //! What steps do, one module for each kind.
 
+mod awaited;
 mod content;
+mod election;
 mod fetch;
 pub(crate) mod files;
 mod gate;

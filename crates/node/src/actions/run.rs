@@ -1,14 +1,13 @@
 //! Programs of the operator.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bringup_plan::{Action, Step};
+use bringup_plan::{Action, Awaited, Step};
 use bringup_progress::{Adopted, Failure, FailureKind, Order, Success};
 use bringup_spec::Text;
 
-use super::{Doing, Stopped};
+use super::{Doing, Stopped, awaited};
 use crate::machine::Machine;
 use crate::program;
 
@@ -17,7 +16,7 @@ pub(super) struct Program<'a> {
     pub(super) command: &'a [Text],
     pub(super) environment: &'a BTreeMap<String, Text>,
     pub(super) directory: Option<&'a str>,
-    pub(super) wait_for: &'a [String],
+    pub(super) wait_for: &'a [Awaited],
 }
 
 /// Runs a program and waits for its end.
@@ -25,8 +24,9 @@ pub(super) fn run(doing: &Doing<'_>, program: &Program<'_>) -> Result<Success, S
     if !doing.machine.is_itself() {
         return Ok(Success::default());
     }
+    // What is awaited takes no time of the program's.
+    awaited::wait(doing.machine.files().disk(), program.wait_for, doing.order.attempt)?;
     let deadline = doing.deadline();
-    wait_for(doing, program.wait_for, deadline)?;
     let literal = |text: &Text| text.as_literal().unwrap_or_default().to_owned();
     let program = program::Program {
         step: &doing.step.name,
@@ -55,25 +55,6 @@ pub(crate) fn adopt(machine: &Machine, step: &Step, order: &Order) -> Adopted {
             Failure::new(FailureKind::Transient, "it took longer than it may", "").with_tail(tail),
         ),
     }
-}
-
-/// Waits until paths exist.
-fn wait_for(doing: &Doing<'_>, paths: &[String], deadline: Instant) -> Result<(), Stopped> {
-    let missing = || {
-        paths.iter().find(|path| !matches!(doing.machine.files().disk().look(Path::new(path)), Ok(Some(_))))
-    };
-    while let Some(path) = missing() {
-        if Instant::now() >= deadline {
-            return Err(Failure::new(
-                FailureKind::Transient,
-                format!("`{path}`, which it waits for, is not there"),
-                "put it there; the agent goes on by itself",
-            )
-            .into());
-        }
-        std::thread::sleep(Duration::from_millis(200));
-    }
-    Ok(())
 }
 
 /// Nothing of ours is in it but what is documented, in docs/node.md.

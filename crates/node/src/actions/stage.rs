@@ -32,8 +32,8 @@ impl Stage {
         metadata: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
     ) -> Self {
         let authority = Authority::new();
-        let names =
-            ["cloudformation", "autoscaling"].map(|name| format!("{name}.eu-central-1.amazonaws.com"));
+        let names = ["cloudformation", "autoscaling", "harbour.s3"]
+            .map(|name| format!("{name}.eu-central-1.amazonaws.com"));
         let services = Server::https(&authority, &names.each_ref().map(String::as_str), services);
         let metadata = Server::http(metadata);
         let proxy = Proxy::to(services.address);

@@ -55,12 +55,15 @@ impl Node {
     pub(crate) fn facts(&self, id: &str, instance_type: &str) {
         let plan = self.read("/etc/bringup/plan.json").unwrap();
         let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
-        let facts = serde_json::json!({
+        let mut facts = serde_json::json!({
             "platform": plan["platform"], "region": "eu-central-1", "zone": "eu-central-1a", "instanceId": id,
             "instanceType": instance_type, "lifecycle": "on-demand", "address": "192.0.2.10",
             "hostname": "ip-192-0-2-10.eu-central-1.compute.internal", "cores": 4, "memoryMiB": 16000,
             "tags": {"team": "vision", "Name": "one", "role": "master-0", "bootstrap": "yes"},
         });
+        if let Some(object) = plan["bootstrap"]["store"]["object"].as_str() {
+            facts["election"] = serde_json::json!({"object": object, "holder": id});
+        }
         std::fs::write(self.folder.path().join("facts.json"), facts.to_string()).unwrap();
     }
 

@@ -1,5 +1,6 @@
 //! Names that the users of another system rely on, and units for an old systemd.
 
+use bringup_plan::{Action, Awaited, Election};
 use bringup_spec::{Fact, Phase};
 
 use crate::support::{AUTHORITY, cluster, codes, eks, eks_with, names, plain, plan, step, text, unit};
@@ -121,6 +122,40 @@ fn only_a_master_that_may_start_the_cluster_has_the_units_of_its_stages() {
     // A percent sign begins a specifier in a unit.
     let path = unit(&plan(&cluster(&spec, group)), "bootkube.path").content.clone().unwrap_or_default();
     assert!(path.contains("PathExists=/opt/100%%\n"), "{path}");
+}
+
+#[test]
+fn a_list_of_digests_is_what_a_stage_waits_for() {
+    let spec = format!(
+        "flavour: tectonic\nkubernetes: {{version: \"1.33.4\"}}\napi: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}\njoin: {{method: kubeconfig, kubeconfig: {{file: /k}}}}"
+    );
+    let group = "os: flatcar\nrole: control-plane\nbootstrap: true\ncontrolPlane: {run: [/opt/start], waitFor: [/opt/a, {manifest: /opt/SHA256SUMS}]}";
+    let plan = plan(&cluster(&spec, group));
+    let Action::Run { wait_for, .. } = &step(&plan, "bootkube").action else { panic!() };
+    let manifest = "/opt/SHA256SUMS".to_owned();
+    assert_eq!(*wait_for, [Awaited::Path("/opt/a".to_owned()), Awaited::Manifest { manifest }]);
+    // It is written last: the path unit waits for nothing else.
+    let path = unit(&plan, "bootkube.path").content.clone().unwrap_or_default();
+    assert!(path.ends_with("[Path]\nPathExists=/opt/SHA256SUMS\nUnit=bootkube.service\n"), "{path}");
+}
+
+#[test]
+fn the_first_to_make_an_object_may_be_the_one_that_starts_the_cluster() {
+    let spec = format!(
+        "kubernetes: {{version: \"1.33\"}}\naws: {{region: eu-west-1}}\napi: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}\njoin: {{method: kubeconfig, kubeconfig: {{file: /k}}}}"
+    );
+    let group = "os: flatcar\nplatform: aws\nrole: control-plane\nbootstrap: {store: \"s3://harbour/first\"}\ncontrolPlane: {run: [/opt/start]}";
+    let plan = plan(&cluster(&spec, group));
+    assert_eq!(plan.bootstrap, Some(Election::Store { object: "s3://harbour/first".to_owned() }));
+    assert!(step(&plan, "control-plane-stage").elected_only);
+    for (change, to) in [
+        ("platform: aws", "platform: generic"),
+        ("s3://harbour", "https://harbour"),
+        ("s3://harbour", "s3://Ha"),
+    ] {
+        let found = codes(&cluster(&spec, &group.replace(change, to)));
+        assert!(found.contains(&"bootstrap/store"), "{to}: {found:?}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::{
     Part, Reboot, Runtime, Scaling, Signal, Software, Stage, Step, Swap, Taint, Unit,
 };
 use crate::decode::{Decode, Reader, Schemas, choices, record};
-use crate::{Fact, Name, Text};
+use crate::{Fact, Name, Text, Url};
 
 record! {
     /// A kind of node: machines that get the same plan.
@@ -25,7 +25,8 @@ record! {
         "architecture" => architecture: Architecture = Architecture::X86_64,
         /// What the nodes are for.
         "role" => role: Role = Role::Worker,
-        /// Which control-plane node is the one that starts the cluster: `true`, or a condition on a fact.
+        /// Which control-plane node is the one that starts the cluster: `true`, a condition on a fact, or `{store: …}` for
+        /// the first that makes an object in S3.
         "bootstrap" => bootstrap: Option<Bootstrap>,
         /// Instance types; the first is the one to launch, the others are alternatives.
         "instanceTypes" => instance_types: Vec<String>,
@@ -255,6 +256,16 @@ pub enum Bootstrap {
         /// Its value.
         equals: String,
     },
+    /// The node that is the first to make this object.
+    Store(Url),
+}
+
+record! {
+    /// An object that decides which node is the first.
+    "`bootstrap`" pub struct StoreElection {
+        /// The object, `s3://BUCKET/KEY`: the node that makes it starts the cluster, and its id is in it.
+        "store" => store: Url,
+    }
 }
 
 record! {
@@ -272,12 +283,15 @@ impl Decode for Bootstrap {
         if node.entries().is_none() {
             return bool::decode(node, reader).map(Self::Always);
         }
+        if node.entries().is_some_and(|entries| entries.iter().any(|entry| entry.key == "store")) {
+            return StoreElection::decode(node, reader).map(|election| Self::Store(election.store));
+        }
         FactCondition::decode(node, reader)
             .map(|condition| Self::When { fact: condition.fact, equals: condition.equals })
     }
 
     fn schema(schemas: &mut Schemas) -> serde_json::Value {
-        json!({"anyOf": [bool::schema(schemas), FactCondition::schema(schemas)]})
+        json!({"anyOf": [bool::schema(schemas), FactCondition::schema(schemas), StoreElection::schema(schemas)]})
     }
 }
 

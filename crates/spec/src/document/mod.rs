@@ -15,7 +15,7 @@ pub use cluster::{Cluster, ClusterSpec, Flavour, Metadata};
 pub use content::{Asset, Directory, DropIn, File, FileEncoding, Link, Part, PartType, Unit, Unpack};
 pub use group::{
     Architecture, Bootstrap, Carrier, FactCondition, KernelModule, NodeGroup, NodeNamePolicy, Os, OsFamily,
-    OsRecord, Platform, Role, SysctlValue, UserDataEncoding,
+    OsRecord, Platform, Role, StoreElection, SysctlValue, UserDataEncoding,
 };
 pub use kubelet::{Kubelet, MaxPods, PodNetworking, Taint, TaintEffect};
 pub use launch::{
@@ -26,4 +26,6 @@ pub use software::{
     Agent, AgentRecord, AgentSource, Download, ImageCredentialProvider, Runtime, RuntimeName, Software,
     SoftwareItem, SoftwareSource, Swap, SwapPolicy, SwapRecord,
 };
-pub use step::{Hook, HookPoint, OnFailure, OsUpdate, Phase, Reboot, RebootPolicy, Stage, Step};
+pub use step::{
+    Hook, HookPoint, Manifest, OnFailure, OsUpdate, Phase, Reboot, RebootPolicy, Stage, Step, WaitFor,
+};

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::decode::{choices, record};
+use bringup_yaml::Node;
+use serde_json::json;
+
+use crate::decode::{Decode, Reader, Schemas, choices, record};
 use crate::{AbsolutePath, Name, Span, Text};
 
 choices! {
@@ -175,13 +178,44 @@ impl Default for Reboot {
     }
 }
 
+/// Something that must be there before a stage starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WaitFor {
+    /// A path.
+    Path(AbsolutePath),
+    /// Every file of a list, with the digest that the list says.
+    Manifest(AbsolutePath),
+}
+
+record! {
+    /// A list of files that must be whole.
+    "what a stage waits for" pub struct Manifest {
+        /// The list, as `sha256sum` writes it, itself written last; paths in it start from its folder.
+        "manifest" => manifest: AbsolutePath,
+    }
+}
+
+impl Decode for WaitFor {
+    fn decode(node: &Node, reader: &mut Reader) -> Option<Self> {
+        if node.entries().is_some() {
+            return Manifest::decode(node, reader).map(|list| Self::Manifest(list.manifest));
+        }
+        AbsolutePath::decode(node, reader).map(Self::Path)
+    }
+
+    fn schema(schemas: &mut Schemas) -> serde_json::Value {
+        json!({"anyOf": [AbsolutePath::schema(schemas), Manifest::schema(schemas)]})
+    }
+}
+
 record! {
     /// A stage that runs on the node that starts the cluster.
     "a stage" pub struct Stage {
         /// The command and its arguments.
         "run" => run: Vec<Text>,
-        /// Paths that must exist before it starts: its assets are complete.
-        "waitFor" => wait_for: Vec<AbsolutePath>,
+        /// What must be there before it starts: paths, and `{manifest: PATH}` for a list of digests of which every file
+        /// must be whole.
+        "waitFor" => wait_for: Vec<WaitFor>,
         /// How long one attempt may take.
         "timeout" => timeout: Span = Span::seconds(1800),
         /// How many attempts.
