@@ -115,10 +115,12 @@ fn push_step(
     let mut step = Branch::new(span);
     step.put("name", text(span, name));
     step.put("script", text(span, escaped(script)));
-    let earlier = parts.steps.last().and_then(|step| step.get("name")).and_then(Node::text);
-    let earlier = earlier.filter(|_| side == "before").map(|name| text(span, name));
+    if side == "before" {
+        // Behind the commands that come before it.
+        let earlier = parts.steps.last().and_then(|step| step.get("name")).and_then(Node::text);
+        step.put("after", list(span, vec![text(span, earlier.unwrap_or("pre-install"))]));
+    }
     step.put(side, list(span, vec![text(span, phase)]));
-    step.put_some("after", earlier.map(|earlier| list(span, vec![earlier])).filter(|_| side == "before"));
     let mut environment = Branch::new(span);
     for (name, value) in variables {
         if script.contains(name) {

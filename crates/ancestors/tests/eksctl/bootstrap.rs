@@ -175,7 +175,7 @@ fn a_script_in_the_place_of_eksctls_is_read_around_its_call() {
     );
     let order: Vec<(String, Phase)> =
         programs(&text).into_iter().map(|(name, phase, _)| (name, phase)).collect();
-    assert_eq!(order.first().map(|(name, _)| name.as_str()), Some("before-bootstrap"));
+    assert_eq!(order.first(), Some(&("before-bootstrap".to_owned(), Phase::PreInstall)));
     assert!(order.iter().any(|(name, phase)| name == "after-bootstrap" && *phase >= Phase::Kubelet));
 }
 
