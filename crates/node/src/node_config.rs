@@ -33,6 +33,8 @@ const PAUSE_ARCHIVE: &str = "/etc/eks/pause.tar";
 const LONGEST_ANSWER: Duration = Duration::from_mins(1);
 /// The metadata service may be late, but not for ever: the unit starts anew.
 const LONGEST_WAIT: Duration = Duration::from_mins(10);
+/// A node that has come up before does not wait for what it knows already.
+const SHORT_WAIT: Duration = Duration::from_secs(3);
 
 /// Why there is no plan.
 type Stop = (Ended, String);
@@ -47,11 +49,12 @@ pub(crate) fn plan(
     let mut whole: Option<NodeConfig> = None;
     for source in sources {
         let found = if source == USER_DATA {
-            match user_data() {
+            let kept = kept(machine, identity);
+            match user_data(if kept.is_some() { SHORT_WAIT } else { LONGEST_WAIT }) {
                 Ok(found) => found,
                 // What it said in an earlier boot of this machine still holds.
                 Err(failure) => {
-                    return kept(machine, identity).ok_or((Ended::NotYet, told(&failure))).inspect(|_| {
+                    return kept.ok_or((Ended::NotYet, told(&failure))).inspect(|_| {
                         Teller::note(&format!("{}: the plan of an earlier boot is followed", failure.why));
                     });
                 }
@@ -100,8 +103,8 @@ fn told(failure: &Failure) -> String {
 }
 
 /// What user-data says. nodeadm goes on without what is no NodeConfig: an operator may not mean it for this.
-fn user_data() -> Result<Option<NodeConfig>, Failure> {
-    let deadline = Instant::now() + LONGEST_WAIT;
+fn user_data(patience: Duration) -> Result<Option<NodeConfig>, Failure> {
+    let deadline = Instant::now() + patience;
     let Some(bytes) = Metadata::new(true).user_data(deadline)? else { return Ok(None) };
     Ok(decoded("user-data", &bytes).unwrap_or_else(|(_, why)| {
         Teller::note(&format!("user-data is passed over: {why}"));

@@ -100,12 +100,12 @@ fn what_only_the_node_knows_is_a_fact() {
 /// The operator's fields are not merged into the file: kubelet merges them, and so `""` and null can be set.
 #[test]
 fn the_operators_fields_stand_alone_in_a_drop_in() {
-    let text = "kubelet: {config: {kubeReservedCgroup: '', maxPods: 5, x: null, y: 1.0}}";
+    let text = "kubelet: {config: {kubeReservedCgroup: '', maxPods: 5, x: null, z: 1.0}}";
     let plan = plan(text, &around("1.35.0", "1.7.0"));
     let drop_in = file(&plan, "/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf").unwrap();
     let expected = json!({
         "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
-        "kubeReservedCgroup": "", "maxPods": 5, "x": null, "y": 1,
+        "kubeReservedCgroup": "", "maxPods": 5, "x": null, "z": 1,
     });
     assert_eq!(serde_json::from_str::<Value>(&drop_in).unwrap(), expected);
     assert_eq!(kubelet(&plan)["kubeReservedCgroup"], json!("/runtime"));
@@ -200,6 +200,14 @@ fn schemas_of_containerd_follow_its_version_and_what_is_given() {
         version(two, "2.0.5").unwrap()["plugins"]["io.containerd.cri.v1.runtime"]["cni"].get("bin_dirs"),
         None
     );
+    // A plugin that is turned off is not described, one of another process is described as a whole.
+    let text = "containerd: {config: \"disabled_plugins = ['io.containerd.snapshotter.v1.zfs']\\nimports = ['/a']\\n[proxy_plugins.x]\\ntype = 'snapshot'\"}";
+    let table = version(text, "2.2.0").unwrap();
+    assert_eq!(table["plugins"].get("io.containerd.snapshotter.v1.zfs"), None);
+    let imports: Vec<_> =
+        table["imports"].as_array().unwrap().iter().filter_map(toml::Value::as_str).collect();
+    assert_eq!(imports, ["/etc/containerd/conf.d/*.toml", "/a"]);
+    assert_eq!(table["proxy_plugins"]["x"]["platform"].as_str(), Some(""));
     // Of a containerd that is newer than all that is known, the defaults are its own.
     assert_eq!(version(two, "2.99.0").unwrap().get("ttrpc"), None);
 }

@@ -45,7 +45,7 @@ featureGates: {InstanceIdNodeName: yes, FastImagePull: false}",
     assert_eq!(config.kubelet.flags, ["--v=5"]);
     assert_eq!(config.containerd.config[0].text, "version = 3");
     assert_eq!(config.instance.local_storage.disabled_mounts, ["SOCI"]);
-    assert_eq!(config.instance.environment["kubelet.x"]["C.D"], "");
+    assert_eq!(config.instance.environment["kubelet.x"].as_ref().unwrap()["C.D"], "");
     assert_eq!(config.instance.nameservers, ["8.8.8.8"]);
     // Go's reader of YAML takes `yes` for true.
     assert!(config.has_feature("InstanceIdNodeName"));
@@ -112,10 +112,13 @@ featureGates: {InstanceIdNodeName: false}",
     assert!(whole.is_on_outpost());
     assert_eq!(whole.instance.nameservers, ["c"]);
     assert_eq!(whole.instance.domains, ["x"]);
-    assert_eq!(whole.instance.environment["default"]["A"], "");
-    assert_eq!(whole.instance.environment["default"]["B"], "b");
-    assert_eq!(whole.instance.environment["kubelet"]["C"], "c");
+    assert_eq!(whole.instance.environment["default"].as_ref().unwrap()["A"], "");
+    assert_eq!(whole.instance.environment["default"].as_ref().unwrap()["B"], "b");
+    assert_eq!(whole.instance.environment["kubelet"].as_ref().unwrap()["C"], "c");
     assert!(!whole.has_feature("InstanceIdNodeName"));
+    let taken_back =
+        merged(&["instance: {environment: {default: {A: a}}}", "instance: {environment: {default: null}}"]);
+    assert_eq!(taken_back.instance.environment["default"], None);
 }
 
 /// Maps merge deeply, lists are replaced whole, and `""`, 0, false and null win; flags are added up.

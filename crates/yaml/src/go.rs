@@ -57,6 +57,17 @@ fn whole(text: &str) -> Option<i128> {
     (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&number).then_some(number)
 }
 
+impl Entry {
+    /// The key as a program in Go would have it: JSON has texts only, but what was no text was read as what it is.
+    pub fn go_key(&self) -> String {
+        match (Scalar { text: self.key.clone(), style: self.key_style }).go() {
+            Resolved::Bool(truth) => truth.to_string(),
+            Resolved::Integer(number) => number.to_string(),
+            _ => self.key.clone(),
+        }
+    }
+}
+
 impl Node {
     /// The plain value as a program in Go would have it; of duplicate keys the last counts, tags are dropped.
     pub fn to_go_value(&self) -> Value {
@@ -68,13 +79,13 @@ impl Node {
             Content::List(items) => Value::List(items.iter().map(Node::to_go_value).collect()),
             Content::Map(entries) => {
                 let mut map: Vec<(String, Value)> = Vec::with_capacity(entries.len());
-                let mut slots: BTreeMap<&str, usize> = BTreeMap::new();
+                let mut slots: BTreeMap<String, usize> = BTreeMap::new();
                 for entry in entries {
-                    let value = entry.value.to_go_value();
-                    let slot = *slots.entry(&entry.key).or_insert(map.len());
+                    let (key, value) = (entry.go_key(), entry.value.to_go_value());
+                    let slot = *slots.entry(key.clone()).or_insert(map.len());
                     match map.get_mut(slot) {
                         Some(slot) => slot.1 = value,
-                        None => map.push((entry.key.clone(), value)),
+                        None => map.push((key, value)),
                     }
                 }
                 Value::Map(map)
@@ -160,6 +171,13 @@ mod tests {
             let scalar = Scalar { text: written.to_owned(), style: Style::Plain };
             assert_eq!(scalar.go(), resolved, "{written}");
         }
+    }
+
+    #[test]
+    fn keys_that_are_no_texts_are_read_first() {
+        let node = parse_one("{y: 1, 'n': 2, 010: 3, a: 4}", Limits::default()).unwrap().unwrap();
+        let expected = serde_json::json!({"true": 1, "n": 2, "8": 3, "a": 4});
+        assert_eq!(node.to_go_value().to_json(), expected);
     }
 
     #[test]

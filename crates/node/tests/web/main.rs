@@ -10,3 +10,4 @@ mod metadata;
 mod secrets;
 mod server;
 mod token;
+mod user_data;

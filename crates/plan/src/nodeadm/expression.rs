@@ -253,6 +253,7 @@ mod tests {
             ("0x10", 16),
             ("5u", 5),
             ("7.9", 7),
+            ("// a comment\n5 // and another", 5),
             ("true ? 1 : 0 < 1 ? 2 : 3", 1),
         ] {
             assert_eq!(evaluate(text, SMALL), Ok(pods), "{text}");
@@ -281,6 +282,7 @@ mod tests {
             "max_pods + true",
             "max_pods ? 1 : 2",
             "1 +",
+            "1.e2",
             "(1",
             "",
             "99999999999999999999",

@@ -37,6 +37,12 @@ const RUNTIME_FIELDS: &str = "base_runtime_spec = ''\ncni_conf_dir = ''\ncni_max
     container_annotations = []\nio_type = ''\npod_annotations = []\nprivileged_without_host_devices = false\n\
     privileged_without_host_devices_all_devices_allowed = false\nruntime_path = ''\nsandboxer = ''\nsnapshotter = ''\n";
 
+/// The same for what stands beside the plugins.
+const OTHER_FIELDS: [(&str, &str); 2] = [
+    ("proxy_plugins", "type = ''\naddress = ''\nplatform = ''\ncapabilities = []\n"),
+    ("stream_processors", "accepts = []\nreturns = ''\npath = ''\nargs = []\nenv = []\n"),
+];
+
 /// The defaults of containerd 2.0, and what each later version adds.
 const DEFAULTS: [(u32, &str); 3] = [
     (0, include_str!("../../data/containerd-2.0.toml")),
@@ -60,8 +66,25 @@ pub(super) fn migrated(mut table: Table, around: &Surroundings) -> Table {
     };
     let mut whole = defaults(minor, around);
     with_all_fields(&mut table, minor);
+    // What is imported is added to what containerd imports by itself.
+    if let (Some(Value::Array(own)), Some(Value::Array(given))) =
+        (whole.get("imports"), table.get_mut("imports"))
+    {
+        given.splice(0..0, own.iter().cloned());
+    }
+    forget_disabled(&mut whole, &table);
     lay_over(&mut whole, table);
     whole
+}
+
+/// The defaults of a plugin that is turned off are not written.
+fn forget_disabled(whole: &mut Table, given: &Table) {
+    let disabled = given.get("disabled_plugins").and_then(Value::as_array);
+    if let Some(Value::Table(plugins)) = whole.get_mut("plugins") {
+        for name in disabled.into_iter().flatten().filter_map(Value::as_str) {
+            plugins.remove(name);
+        }
+    }
 }
 
 fn move_settings(plugins: &mut Table, has_directories: bool) {
@@ -153,8 +176,14 @@ fn defaults(minor: u32, around: &Surroundings) -> Table {
     whole
 }
 
-/// Runtimes beside the one of the defaults are written with all of their fields.
+/// Runtimes beside the one of the defaults, and plugins of other processes, are written with all of their fields.
 fn with_all_fields(table: &mut Table, minor: u32) {
+    for (section, fields) in OTHER_FIELDS {
+        let Some(Value::Table(given)) = table.get_mut(section) else { continue };
+        for (_, one) in given {
+            fill(one, fields.parse().unwrap_or_default());
+        }
+    }
     let runtimes = table
         .get_mut("plugins")
         .and_then(|plugins| plugins.get_mut(RUNTIME))
@@ -166,9 +195,14 @@ fn with_all_fields(table: &mut Table, minor: u32) {
         if minor >= 1 {
             fields.insert("cgroup_writable".to_owned(), Value::Boolean(false));
         }
-        if let Value::Table(given) = given {
-            lay_over(&mut fields, std::mem::take(given));
-            *given = fields;
-        }
+        fill(given, fields);
+    }
+}
+
+/// Lays what is given over all fields that there are.
+fn fill(given: &mut Value, mut fields: Table) {
+    if let Value::Table(given) = given {
+        lay_over(&mut fields, std::mem::take(given));
+        *given = fields;
     }
 }

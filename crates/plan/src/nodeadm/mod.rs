@@ -130,7 +130,7 @@ fn plan(work: &mut Work<'_>) -> Plan {
         pods_per_core: None,
         facts: BTreeSet::new(),
         cluster_ranges: Vec::new(),
-        environment: config.instance.environment.get("default").cloned().unwrap_or_default(),
+        environment: config.instance.environment.get("default").cloned().flatten().unwrap_or_default(),
         certificate_authorities: Vec::new(),
         units: Vec::new(),
         steps: steps(work),

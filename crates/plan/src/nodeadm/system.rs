@@ -14,7 +14,9 @@ const RESOLVED: &str = "/run/systemd/resolved.conf.d/40-eks.conf";
 
 /// Files with variables, one for all services and one for each that has its own.
 pub(super) fn environment(config: &NodeConfig) -> Vec<(String, String, String)> {
-    let given = config.instance.environment.iter().filter(|(_, variables)| !variables.is_empty());
+    let given = config.instance.environment.iter();
+    let given = given.filter_map(|(service, variables)| Some((service, variables.as_ref()?)));
+    let given = given.filter(|(_, variables)| !variables.is_empty());
     given
         .map(|(service, variables)| {
             if service == "default" {

@@ -54,7 +54,7 @@ struct Reader<'a> {
 /// What is under a key, and where.
 struct Field<'a> {
     path: String,
-    key: &'a str,
+    key: String,
     node: &'a Node,
 }
 
@@ -68,7 +68,7 @@ impl Reader<'_> {
             return None;
         }
         let mut config = NodeConfig::default();
-        let root = Field { path: String::new(), key: "", node: tree };
+        let root = Field { path: String::new(), key: String::new(), node: tree };
         // What `metadata` says is read by nobody, and no mistake.
         for top in self.fields(&root, &["apiVersion", "kind", "metadata", "spec"]) {
             if top.path != "spec" {
@@ -93,7 +93,7 @@ impl Reader<'_> {
             ["apiServerEndpoint", "certificateAuthority", "cidr", "enableOutpost", "id", "name"].as_slice();
         let cluster = &mut config.cluster;
         for field in self.fields(part, known) {
-            match field.key {
+            match field.key.as_str() {
                 "name" => cluster.name = self.text(&field),
                 "apiServerEndpoint" => cluster.api_server_endpoint = self.text(&field),
                 "cidr" => cluster.cidr = self.text(&field),
@@ -106,7 +106,7 @@ impl Reader<'_> {
 
     fn kubelet(&mut self, part: &Field<'_>, config: &mut NodeConfig) {
         for field in self.fields(part, &["config", "flags", "maxPodsExpression"]) {
-            match field.key {
+            match field.key.as_str() {
                 "config" => config.kubelet.config = self.document(&field),
                 "flags" => config.kubelet.flags = self.texts(&field),
                 _ => config.kubelet.max_pods_expression = self.text(&field),
@@ -130,14 +130,14 @@ impl Reader<'_> {
     fn instance(&mut self, part: &Field<'_>, config: &mut NodeConfig) {
         let instance = &mut config.instance;
         for field in self.fields(part, &["environment", "localStorage", "network"]) {
-            match field.key {
+            match field.key.as_str() {
                 "environment" => {
                     for service in self.entries(&field) {
-                        let name = service.key.to_owned();
                         let variables = self.entries(&service);
-                        let variables =
-                            variables.iter().map(|field| (field.key.to_owned(), self.text(field)));
-                        instance.environment.insert(name, variables.collect());
+                        let variables = variables.iter().map(|field| (field.key.clone(), self.text(field)));
+                        let variables = variables.collect();
+                        let given = (!is_nothing(service.node)).then_some(variables);
+                        instance.environment.insert(service.key, given);
                     }
                 }
                 "network" => {
@@ -153,7 +153,7 @@ impl Reader<'_> {
                 _ => {
                     let storage = &mut instance.local_storage;
                     for field in self.fields(&field, &["disabledMounts", "mountPath", "strategy"]) {
-                        match field.key {
+                        match field.key.as_str() {
                             "strategy" => {
                                 storage.strategy = self.text(&field);
                                 self.one_of(&field, &storage.strategy, &STRATEGIES);
@@ -174,7 +174,7 @@ impl Reader<'_> {
 
     fn feature_gates(&mut self, part: &Field<'_>, config: &mut NodeConfig) {
         for field in self.entries(part) {
-            let name = field.key.to_owned();
+            let name = field.key.clone();
             self.one_of(&field, &name, &FEATURES);
             let truth = self.truth(&field).unwrap_or_default();
             config.feature_gates.insert(name, truth);
@@ -185,9 +185,9 @@ impl Reader<'_> {
     fn fields<'n>(&mut self, field: &Field<'n>, known: &[&str]) -> Vec<Field<'n>> {
         let all = self.entries(field);
         let (fields, unknown): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|field| known.contains(&field.key));
+            all.into_iter().partition(|field| known.contains(&field.key.as_str()));
         for stranger in unknown {
-            let key = stranger.key;
+            let key = stranger.key.as_str();
             let hint = match closest(key, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("known here are `{}`", known.join("`, `")),
@@ -209,14 +209,15 @@ impl Reader<'_> {
         let Some(entries) = field.node.entries() else {
             return self.wrong(field, "a mapping");
         };
-        let mut last: BTreeMap<&str, Field<'n>> = BTreeMap::new();
+        let mut last: BTreeMap<String, Field<'n>> = BTreeMap::new();
         for entry in entries {
+            let key = entry.go_key();
             let path = match field.path.as_str() {
-                "" => entry.key.clone(),
-                path => format!("{path}.{}", entry.key),
+                "" => key.clone(),
+                path => format!("{path}.{key}"),
             };
             self.places.insert(path.clone(), Place::new(self.file, entry.key_span));
-            last.insert(&entry.key, Field { path, key: &entry.key, node: &entry.value });
+            last.insert(key.clone(), Field { path, key, node: &entry.value });
         }
         last.into_values().collect()
     }
@@ -246,7 +247,7 @@ impl Reader<'_> {
         items
             .iter()
             .enumerate()
-            .map(|(index, node)| self.text(&Field { path: path(index), key: "", node }))
+            .map(|(index, node)| self.text(&Field { path: path(index), key: String::new(), node }))
             .collect()
     }
 

@@ -1,7 +1,7 @@
 //! Several NodeConfigs as one, by nodeadm's rules.
 //!
 //! The later one wins, field by field, but what is empty in it never does: `""`, an empty list, `false` for
-//! `enableOutpost`. Flags are added up. Free documents are merged deeply, and there everything wins that is written, null,
+//! `enableOutpost`; but null takes a service's variables back. Flags are added up. Free documents are merged deeply, and there everything wins that is written, null,
 //! `""`, `0` and `false` included; lists are replaced whole.
 
 use serde_json::{Map, Value};
@@ -41,7 +41,12 @@ fn lay_over(base: &mut NodeConfig, over: NodeConfig) {
     list(&mut instance.nameservers, given.nameservers);
     list(&mut instance.domains, given.domains);
     for (service, variables) in given.environment {
-        instance.environment.entry(service).or_default().extend(variables);
+        match (instance.environment.get_mut(&service), variables) {
+            (Some(Some(there)), Some(variables)) => there.extend(variables),
+            (_, variables) => {
+                instance.environment.insert(service, variables);
+            }
+        }
     }
     base.feature_gates.extend(over.feature_gates);
     base.places.extend(over.places);

@@ -23,7 +23,7 @@ pub(super) enum MimeFault {
 pub(super) fn parts(data: &[u8]) -> Option<Result<Vec<Part<'_>>, MimeFault>> {
     let (headers, body) = headers(data)?;
     let kind = headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value)?;
-    let (media_type, parameters) = media_type(kind);
+    let (media_type, parameters) = media_type(kind)?;
     if !media_type.starts_with("multipart/") {
         return None;
     }
@@ -66,9 +66,9 @@ fn part(text: &[u8]) -> Part<'_> {
     let (headers, body) = headers(text).unwrap_or((Vec::new(), text));
     let value =
         |wanted: &str| headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
-    let (kind, mut parameters) = media_type(value("content-type").unwrap_or_default());
-    if let Some(disposition) = value("content-disposition") {
-        parameters.extend(media_type(disposition).1);
+    let (kind, mut parameters) = value("content-type").and_then(media_type).unwrap_or_default();
+    if let Some((_, more)) = value("content-disposition").and_then(media_type) {
+        parameters.extend(more);
     }
     let name = parameters.into_iter().find(|(name, _)| name == "filename" || name == "name");
     let encoding = value("content-transfer-encoding").unwrap_or_default();
@@ -103,8 +103,11 @@ fn headers(data: &[u8]) -> Option<(Vec<(String, String)>, &[u8])> {
     }
 }
 
-/// The type in lower case, and its parameters with quotes undone.
-fn media_type(value: &str) -> (String, Vec<(String, String)>) {
+/// A type in lower case, and its parameters by name.
+type MediaType = (String, Vec<(String, String)>);
+
+/// The type in lower case, and its parameters with quotes undone; nothing if it is not well-formed.
+fn media_type(value: &str) -> Option<MediaType> {
     let mut rest = value;
     let mut pieces = Vec::new();
     while !rest.is_empty() {
@@ -117,16 +120,25 @@ fn media_type(value: &str) -> (String, Vec<(String, String)>) {
             })
             .map_or(rest.len(), |(at, _)| at);
         let (piece, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        pieces.push(piece);
+        pieces.push(piece.trim());
         rest = behind.strip_prefix(';').unwrap_or_default();
     }
-    let mut pieces = pieces.into_iter();
-    let kind = pieces.next().unwrap_or_default().trim().to_ascii_lowercase();
-    let parameter = |piece: &str| {
+    let (kind, parameters) = pieces.split_first()?;
+    let parameters = parameters.iter().filter(|piece| !piece.is_empty()).map(|piece| {
         let (name, value) = piece.split_once('=')?;
-        Some((name.trim().to_ascii_lowercase(), value.trim().trim_matches('"').to_owned()))
-    };
-    (kind, pieces.filter_map(parameter).collect())
+        let text = match value.strip_prefix('"') {
+            Some(inner) => inner.strip_suffix('"')?,
+            None => Some(value).filter(|value| is_token(value))?,
+        };
+        Some((name.trim().to_ascii_lowercase(), text.to_owned()))
+    });
+    Some((kind.to_ascii_lowercase(), parameters.collect::<Option<_>>()?))
+}
+
+/// Whether a text may stand without quotes, RFC 2045 5.1.
+fn is_token(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?=".contains(&byte))
 }
 
 /// The line that begins here, with its end.

@@ -88,8 +88,8 @@ pub struct Fragment {
 pub struct InstanceOptions {
     /// What becomes of the instance's own disks.
     pub local_storage: LocalStorage,
-    /// Variables by service; `default` stands for all of them.
-    pub environment: BTreeMap<String, BTreeMap<String, String>>,
+    /// Variables by service; `default` stands for all of them. None takes back what was said before.
+    pub environment: BTreeMap<String, Option<BTreeMap<String, String>>>,
     /// Name servers.
     pub nameservers: Vec<String>,
     /// Domains to search names in.

@@ -83,9 +83,18 @@ const LEVELS: [&[(&str, Binary)]; 5] = [
 
 /// Reads an expression.
 pub(super) fn parse(text: &str) -> Result<Expression, ExpressionFault> {
-    let mut reader = Reader { rest: text.trim_start(), depth: 0 };
+    let mut reader = Reader { rest: skipped(text), depth: 0 };
     let expression = reader.choice()?;
     if reader.rest.is_empty() { Ok(expression) } else { Err(reader.unexpected()) }
+}
+
+/// What follows white space and comments.
+fn skipped(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while let Some(comment) = rest.strip_prefix("//") {
+        rest = comment.split_once('\n').map_or("", |(_, behind)| behind).trim_start();
+    }
+    rest
 }
 
 struct Reader<'a> {
@@ -162,7 +171,7 @@ impl Reader<'_> {
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         let end = self.rest.find(|letter| !is_part(letter)).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
-        let calls = rest.trim_start().starts_with('(');
+        let calls = skipped(rest).starts_with('(');
         let kind = match word {
             "int" => Some(Numeric::Int),
             "uint" => Some(Numeric::Uint),
@@ -172,11 +181,11 @@ impl Reader<'_> {
         match (word, kind) {
             ("true" | "false", _) if !calls => {
                 let truth = word == "true";
-                self.rest = rest.trim_start();
+                self.rest = skipped(rest);
                 Ok(Expression::Bool(truth))
             }
             (_, Some(kind)) if calls => {
-                self.rest = rest.trim_start();
+                self.rest = skipped(rest);
                 self.must("(")?;
                 let inner = self.choice()?;
                 self.must(")")?;
@@ -187,7 +196,7 @@ impl Reader<'_> {
             }
             _ => {
                 let name = word.to_owned();
-                self.rest = rest.trim_start();
+                self.rest = skipped(rest);
                 Ok(Expression::Variable(name))
             }
         }
@@ -200,10 +209,14 @@ impl Reader<'_> {
         while let Some(byte) = bytes.get(end) {
             let before = end.checked_sub(1).and_then(|at| bytes.get(at));
             let sign = matches!(byte, b'+' | b'-') && matches!(before, Some(b'e' | b'E'));
-            let part = if hex {
-                byte.is_ascii_hexdigit()
-            } else {
-                byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E') || sign
+            let next = end.checked_add(1).and_then(|at| bytes.get(at));
+            let part = match byte {
+                _ if hex => byte.is_ascii_hexdigit(),
+                // A point with nothing behind it is no part of a number, and no number has members.
+                b'.' if !next.is_some_and(u8::is_ascii_digit) => {
+                    return Err(ExpressionFault::Refused("a number has no members".to_owned()));
+                }
+                _ => byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E') || sign,
             };
             if !part {
                 break;
@@ -220,14 +233,14 @@ impl Reader<'_> {
             None => i64::from_str_radix(body, radix).ok().map(Expression::Int),
         };
         let number = number.ok_or_else(large)?;
-        self.rest = unsigned.unwrap_or(rest).trim_start();
+        self.rest = skipped(unsigned.unwrap_or(rest));
         Ok(number)
     }
 
     fn takes(&mut self, sign: &str) -> bool {
         match self.rest.strip_prefix(sign) {
             Some(rest) => {
-                self.rest = rest.trim_start();
+                self.rest = skipped(rest);
                 true
             }
             None => false,
