@@ -1,10 +1,10 @@
-"""In place of bootstrap.sh: the agent under the script's name, called from user-data on an image of EKS' kind."""
+"""Clusters of EKS: by name only, and in place of bootstrap.sh, by the agent under the script's name."""
 
 import base64
 import json
 
 import machine as bench
-from machine import CERTIFICATE
+from machine import CERTIFICATE, document
 
 KUBELET = """[Unit]
 After=containerd.service sandbox-image.service
@@ -55,6 +55,13 @@ def script(*calls):
     return "\n".join(["#!/bin/sh", *lines, ""])
 
 
+def described(machine):
+    """What EKS says of the cluster, for the lab to serve."""
+    network = {"serviceIpv4Cidr": "10.200.0.0/16", "ipFamily": "ipv4"}
+    cluster = {"name": "prod", "status": "ACTIVE", "endpoint": "https://api.lab.example", "certificateAuthority": {"data": AUTHORITY}}
+    return f"{EKS}={machine.give({'cluster': cluster | {'kubernetesNetworkConfig': network}}, 'cluster.json')}"
+
+
 def config(machine):
     return json.loads(machine.text("/etc/kubernetes/kubelet/kubelet-config.json"))
 
@@ -62,11 +69,8 @@ def config(machine):
 def named(lab):
     """With the cluster's name only, EKS is asked once; kubelet starts once in each boot, in the second one by itself."""
     machine = lab.machine("bootstrap by name")
-    network = {"serviceIpv4Cidr": "10.200.0.0/16", "ipFamily": "ipv4"}
-    cluster = {"name": "prod", "status": "ACTIVE", "endpoint": "https://api.lab.example", "certificateAuthority": {"data": AUTHORITY}}
-    answer = machine.give({"cluster": cluster | {"kubernetesNetworkConfig": network}}, "cluster.json")
     text = script("prod --kubelet-extra-args '--node-labels=lab.example/a=b'")
-    trial = machine.boot(text, *image(machine), "--serve", f"{EKS}={answer}", "--reboot", gated=False).came_up()
+    trial = machine.boot(text, *image(machine), "--serve", described(machine), "--reboot", gated=False).came_up()
     assert machine.text("/lab/ended") == "0\n"
     assert [request["url"] for request in machine.heard()] == [EKS], machine.heard()
     calls = machine.calls()
@@ -78,6 +82,22 @@ def named(lab):
     # A session, the identity document, the host's name; the role's name and its credentials.
     assert trial.outcome["metadata_requests"][0]["all"] == 5, trial.outcome["metadata_requests"]
     assert trial.outcome["metadata_requests"][1]["all"] == 0, trial.outcome["metadata_requests"]
+
+
+def learned(lab):
+    """A document that only names its cluster: the node asks EKS in its first boot, and nobody in its second."""
+    machine = lab.machine("cluster by name")
+    made = document()
+    del made["spec"]["api"], made["spec"]["network"]
+    made["spec"]["aws"]["clusterName"] = "prod"
+    trial = machine.boot(made, "--serve", described(machine), "--reboot").came_up()
+    assert [request["url"] for request in machine.heard()] == [EKS], machine.heard()
+    # A session, the identity document, the life-cycle, the host's name; the role's name and its credentials.
+    asked = [boot["until_gate"] for boot in trial.outcome["metadata_requests"]]
+    assert asked == [6, 0], trial.outcome["metadata_requests"]
+    assert "server: \"https://api.lab.example\"\n" in machine.text("/var/lib/kubelet/kubeconfig")
+    assert machine.text("/etc/kubernetes/pki/ca.crt") == CERTIFICATE
+    assert json.loads(machine.text("/etc/kubernetes/kubelet/config.json"))["clusterDNS"] == ["10.200.0.10"]
 
 
 def again(lab):
@@ -111,6 +131,7 @@ def unhealthy(lab):
 
 
 def cases():
+    yield "a document that only names its cluster", learned
     yield "bootstrap.sh with a name only", named
     yield "bootstrap.sh called again", again
     yield "bootstrap.sh and a kubelet that dies", unhealthy

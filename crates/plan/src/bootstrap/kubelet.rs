@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use bringup_kubelet::{Lookup, Minor};
 use bringup_spec::bootstrap_flags::BootstrapRuntime;
 use serde_json::{Map, Value, json};
 
@@ -113,6 +114,40 @@ impl Call<'_> {
             }
         }
         found
+    }
+
+    /// Further arguments that kubelet does not have: the script hands them on, and kubelet does not start.
+    pub(super) fn check_arguments(&mut self, version: Version) {
+        let Ok(minor) = u16::try_from(version.1).map(Minor) else { return };
+        for word in self.request.extra_words() {
+            let Some(name) = word.strip_prefix("--").map(|word| word.split('=').next().unwrap_or_default())
+            else {
+                continue;
+            };
+            match bringup_kubelet::flag(name, minor) {
+                Lookup::Known(_) => {}
+                Lookup::NotYet { added } => {
+                    let message =
+                        format!("`--{name}` came with {added}, and kubelet is {minor}: it will not start");
+                    self.warning(codes::FLAG_NOT_YET, message, "remove it");
+                }
+                Lookup::Removed { removed, instead } => {
+                    let message = format!(
+                        "`--{name}` was removed in {removed}, and kubelet is {minor}: it will not start"
+                    );
+                    self.warning(codes::FLAG_REMOVED, message, instead);
+                }
+                Lookup::Unknown { suggestion } => {
+                    let hint = suggestion
+                        .map_or_else(|| "remove it".to_owned(), |near| format!("did you mean `{near}`?"));
+                    self.warning(
+                        codes::FLAG_UNKNOWN,
+                        format!("`--{name}` is no flag of kubelet {minor}"),
+                        hint,
+                    );
+                }
+            }
+        }
     }
 
     /// Memory is kept for the pods of the table, however many kubelet takes in the end.

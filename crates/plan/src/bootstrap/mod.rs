@@ -158,6 +158,7 @@ impl Call<'_> {
             let hint = "run it on x86_64 or aarch64";
             self.error(codes::BOOTSTRAP_IMAGE, "the script knows no machine with this processor", hint);
         }
+        self.check_arguments(version);
         let pods = self.max_pods();
         let pause = self.pause_container();
         let config = self.kubelet_config(version, runtime, &network, pods);

@@ -274,6 +274,30 @@ fn arguments_stand_in_the_scripts_drop_ins() {
 }
 
 #[test]
+fn arguments_that_kubelet_does_not_have_are_told() {
+    let words =
+        ["--kubelet-extra-args", "--node-labels=a=b --container-runtime=remote --node-lables=a=b --v 4"];
+    let called = called(&[&GIVEN[..], &words].concat(), &instance(), &image("1.29.0"));
+    assert!(called.plan.is_some(), "the script's answer stands");
+    let told: Vec<_> = called
+        .findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Warning)
+        .map(|finding| (finding.code.name, finding.message.as_str()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (
+                "kubelet/flag-removed",
+                "`--container-runtime` was removed in 1.27, and kubelet is 1.29: it will not start"
+            ),
+            ("kubelet/flag-unknown", "`--node-lables` is no flag of kubelet 1.29"),
+        ]
+    );
+}
+
+#[test]
 fn a_file_system_for_bpf_is_mounted_unless_there_is_one() {
     let has = |image: &Image, flags: &[&str]| unit(&plan_on(image, flags), "sys-fs-bpf.mount").is_some();
     let bare = image("1.27.0");

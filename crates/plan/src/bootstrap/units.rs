@@ -134,6 +134,10 @@ impl Call<'_> {
         let content = Content::Text(Text::literal(self.kubeconfig(target)));
         steps.push(write_file("kubeconfig", Phase::Configure, path, "0644", content));
         if target.outpost.is_some() {
+            self.differs(
+                format!("`{KUBECONFIG}` of the image stays, where the script moves it away"),
+                "kubelet writes it anew with its certificate: without one in it, it is not taken",
+            );
             steps.push(hosts(&target.endpoint));
         }
         steps

@@ -81,6 +81,24 @@ fn kubelet_is_restarted_for_what_changed_after_the_gate_opened_only() {
     assert_eq!(machine.restarted.get("kubelet"), Some(&1));
 }
 
+/// Where nothing holds it back, kubelet starts with the machine: a plan that comes later finds it with old files.
+#[test]
+fn without_a_gate_kubelet_is_restarted_for_what_changed_since_it_was_healthy() {
+    let steps = |text| vec![identify(), file("/etc/kubernetes/kubelet.json", "configure", text), kubelet()];
+    let mut machine = Machine::new();
+    // It may run already; a restart starts it, too, and once.
+    up(&mut machine, &steps("a"));
+    assert_eq!(machine.restarted.get("kubelet"), Some(&1));
+    machine.reboot();
+    up(&mut machine, &steps("a"));
+    assert_eq!(machine.restarted.get("kubelet"), Some(&1));
+    up(&mut machine, &steps("b"));
+    assert_eq!(machine.restarted.get("kubelet"), Some(&2));
+    machine.reboot();
+    up(&mut machine, &steps("c"));
+    assert_eq!(machine.restarted.get("kubelet"), Some(&3));
+}
+
 #[test]
 fn what_the_plan_no_longer_has_is_retired_once_and_made_again_when_it_is_back() {
     let with_it = [identify(), file("/etc/extra", "fetch", "x"), file("/etc/kept", "fetch", "y"), gate()];
