@@ -106,15 +106,12 @@ impl Teller<'_> {
             None => {
                 let message = format!("unknown field `{name}` in {what}");
                 // A slip of the pen loses a setting; a field that this version is too old for may be harmless.
-                match closest(name, table.iter().map(|(known, _)| *known)) {
-                    Some(near) => {
-                        self.error(codes::UNKNOWN_FIELD, span, message, format!("did you mean `{near}`?"))
-                    }
-                    None => {
-                        let hint =
-                            "the node may differ: this field is not known here, and nothing is done about it";
-                        self.warning(codes::UNKNOWN_FIELD, span, message, hint);
-                    }
+                if let Some(near) = closest(name, table.iter().map(|(known, _)| *known)) {
+                    self.error(codes::UNKNOWN_FIELD, span, message, format!("did you mean `{near}`?"));
+                } else {
+                    let hint =
+                        "the node may differ: this field is not known here, and nothing is done about it";
+                    self.warning(codes::UNKNOWN_FIELD, span, message, hint);
                 }
             }
         }

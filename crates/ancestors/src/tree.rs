@@ -68,6 +68,7 @@ pub(crate) fn text(span: Span, text: impl Into<String>) -> Node {
 }
 
 /// A number, a truth value or anything else that is written without quotes.
+#[expect(clippy::needless_pass_by_value, reason = "numbers and truth values are written where it is called")]
 pub(crate) fn plain(span: Span, value: impl ToString) -> Node {
     leaf(span, value.to_string(), Style::Plain)
 }

@@ -154,7 +154,7 @@ fn no_secret_reaches_findings_plans_or_converted_documents() {
         for group in 0..groups {
             let compiled = bringup_plan::compile(document, group, &files());
             all.push_str(&compiled.plan.expect("a plan").to_json());
-            all += &format!("{:?}", compiled.findings);
+            all.extend([format!("{:?}", compiled.findings)]);
         }
     }
     for secret in ["bm90LWEtcGFzc3dvcmQ", "not-a-password", "c2VjcmV0LWtleQ", "secret-key", "cGhyYXNl"] {

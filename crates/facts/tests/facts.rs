@@ -231,7 +231,7 @@ fn the_machine_that_made_the_object_starts_the_cluster() {
     let mut facts = facts();
     let unknown = FactFault::NoElection { object: object.clone() };
     assert_eq!(Known::new(&plan, &facts).elected(), Err(unknown.clone()));
-    assert_eq!(Known::new(&plan, &facts).faults(), [unknown.clone()]);
+    assert_eq!(Known::new(&plan, &facts).faults(), std::slice::from_ref(&unknown));
     for (holder, elected) in [("i-0123456789abcdef0", true), ("i-0fedcba9876543210", false)] {
         facts.election =
             Some(bringup_facts::ElectionFacts { object: object.clone(), holder: holder.to_owned() });

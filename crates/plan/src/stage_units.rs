@@ -63,7 +63,8 @@ fn watched(step: &Step) -> Vec<String> {
 }
 
 fn path(to: &HandedTo, watched: &[String]) -> String {
-    let lines: String = watched.iter().map(|path| format!("PathExists={}\n", escaped(path))).collect();
+    let lines: String =
+        watched.iter().flat_map(|path| ["PathExists=".to_owned(), escaped(path), "\n".to_owned()]).collect();
     let HandedTo { service, done, .. } = to;
     format!(
         "[Unit]\n\

@@ -1,4 +1,5 @@
 //! NodeConfigs, read and merged by nodeadm's rules.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::Write as _;
 
@@ -8,7 +9,7 @@ use bringup_spec::nodeconfig::{NodeConfig, check, merge, read, unpack};
 use serde_json::json;
 
 fn spec(text: &str) -> String {
-    let indented: String = text.lines().map(|line| format!("  {line}\n")).collect();
+    let indented: String = text.lines().flat_map(|line| ["  ", line, "\n"]).collect();
     format!("---\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n{indented}")
 }
 

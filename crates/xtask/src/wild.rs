@@ -141,7 +141,7 @@ fn probed(name: &str, text: &str, seen: &mut Seen) {
         seen.probes += 1;
         match outcome {
             Err(_) => {
-                seen.crashed.push(format!("`{name}` crashes the reader with a field more at {place:?}"))
+                seen.crashed.push(format!("`{name}` crashes the reader with a field more at {place:?}"));
             }
             Ok(found) if found.findings.iter().any(|finding| finding.message.contains(PROBE)) => {}
             Ok(_) => {

@@ -73,7 +73,7 @@ const NETWORKING: &str = "\
 
 /// Findings about unknown fields in a mapping with all of these.
 fn unknown(names: &str, document: impl Fn(&str) -> String) -> Vec<String> {
-    let fields: String = names.split_whitespace().map(|name| format!("{name}: []\n")).collect();
+    let fields: String = names.split_whitespace().flat_map(|name| [name, ": []\n"]).collect();
     let findings = translated(&document(&fields)).findings;
     findings
         .into_iter()
@@ -83,7 +83,7 @@ fn unknown(names: &str, document: impl Fn(&str) -> String) -> Vec<String> {
 }
 
 fn nested(key: &str, fields: &str) -> String {
-    let fields: String = fields.lines().map(|line| format!("  {line}\n")).collect();
+    let fields: String = fields.lines().flat_map(|line| ["  ", line, "\n"]).collect();
     format!("{key}:\n{fields}")
 }
 

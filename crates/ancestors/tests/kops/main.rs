@@ -23,7 +23,7 @@ use serde_json::Value;
 
 /// A cluster of kops on AWS, with more lines of its `spec`.
 fn cluster(spec: &str) -> String {
-    let spec: String = spec.lines().map(|line| format!("  {line}\n")).collect();
+    let spec: String = spec.lines().flat_map(|line| ["  ", line, "\n"]).collect();
     format!(
         "apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\nmetadata:\n  name: quarry.example.com\nspec:\n  cloudProvider: aws\n  kubernetesVersion: v1.33.4\n  subnets:\n  - {{name: a, zone: eu-central-1a}}\n{spec}"
     )
@@ -35,7 +35,7 @@ fn group(spec: &str) -> String {
 }
 
 fn named_group(name: &str, role: &str, spec: &str) -> String {
-    let spec: String = spec.lines().map(|line| format!("  {line}\n")).collect();
+    let spec: String = spec.lines().flat_map(|line| ["  ", line, "\n"]).collect();
     format!(
         "---\napiVersion: kops.k8s.io/v1alpha2\nkind: InstanceGroup\nmetadata:\n  name: {name}\n  labels: {{kops.k8s.io/cluster: quarry.example.com}}\nspec:\n  role: {role}\n  image: ubuntu/images/ubuntu-noble-24.04-amd64-server-20250610\n  machineType: m5.large\n{spec}"
     )

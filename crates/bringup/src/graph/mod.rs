@@ -78,7 +78,7 @@ impl Graph {
         let agent = graph.add(Kind::Unit, &named("bringup.service"), Vec::new(), "each boot, all nodes");
         graph.arrow(first, agent, "enables");
         graph.arrow(agent, agent, "again until it succeeds");
-        let last = graph.phases(agent, "runs", steps_before_gate(plan), operator);
+        let last = graph.phases(agent, "runs", &steps_before_gate(plan), operator);
         if let Some(reboot) = graph.boxes.iter().position(|item| item.title == Phase::Reboot.word()) {
             graph.arrow(reboot, agent, "and goes on");
         }
@@ -95,7 +95,7 @@ impl Graph {
             "each boot, all nodes",
         );
         graph.arrow(gate, after, "starts");
-        graph.phases(after, "runs", steps_after_gate(plan), operator);
+        graph.phases(after, "runs", &steps_after_gate(plan), operator);
         if let Some(health) = graph.boxes.iter().position(|item| item.title == Phase::Kubelet.word()) {
             graph.arrow(kubelet, health, "is healthy");
         }
@@ -113,13 +113,13 @@ impl Graph {
     }
 
     fn without_agent(&mut self, carrier: usize, plan: &Plan, operator: &Operator) {
-        let last = self.phases(carrier, "does itself", plan.steps.iter().collect(), operator);
+        let last = self.phases(carrier, "does itself", &plan.steps.iter().collect::<Vec<_>>(), operator);
         let kubelet = self.add(Kind::Unit, "kubelet.service", Vec::new(), "each boot, all nodes");
         self.arrow(last, kubelet, "then starts");
     }
 
     /// A box for each phase, in the order of the steps; the last of them.
-    fn phases(&mut self, from: usize, label: &'static str, steps: Vec<&Step>, operator: &Operator) -> usize {
+    fn phases(&mut self, from: usize, label: &'static str, steps: &[&Step], operator: &Operator) -> usize {
         let mut last = from;
         let mut label = label;
         for steps in steps.chunk_by(|one, other| one.phase == other.phase) {

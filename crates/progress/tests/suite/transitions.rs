@@ -93,7 +93,7 @@ fn way(stage: StageName, plan: &Plan) -> (Vec<Record>, Vec<Happening>) {
     let started = Outcome::Started { makes: [].into() };
     match stage {
         StageName::Fresh => (vec![], vec![]),
-        StageName::Doing => (vec![], vec![begun]),
+        StageName::Doing | StageName::HandedOver => (vec![], vec![begun]),
         StageName::Adopting => (vec![head, work(plan, started)], vec![begun]),
         StageName::Retiring => {
             let makes = [bringup_progress::Made::File("/etc/old".to_owned())].into();
@@ -108,7 +108,6 @@ fn way(stage: StageName, plan: &Plan) -> (Vec<Record>, Vec<Happening>) {
         StageName::Waiting => (vec![], vec![begun, Happening::Failed(failure(FailureKind::Transient))]),
         StageName::Paused => (vec![], vec![begun, Happening::Failed(failure(FailureKind::Operator))]),
         StageName::Rebooting => (vec![], vec![begun, Happening::RebootAsked { why: String::new() }]),
-        StageName::HandedOver => (vec![], vec![begun]),
         StageName::GivenUp => (vec![head, work(plan, Outcome::GaveUp { why: String::new() })], vec![begun]),
         StageName::Done => (vec![], vec![begun, Happening::Succeeded(Success::default())]),
     }
@@ -118,7 +117,7 @@ fn way(stage: StageName, plan: &Plan) -> (Vec<Record>, Vec<Happening>) {
 fn every_edge_is_legal_or_refused() {
     let hook = run("hook", "post-install", 2, "pause");
     let to = json!({"path": "hook.path", "service": "hook.service", "done": "/done"});
-    let (own, handed) = (plan(&[hook.clone()]), plan(&[with(hook, "handedTo", to)]));
+    let (own, handed) = (plan(std::slice::from_ref(&hook)), plan(&[with(hook, "handedTo", to)]));
     let mut edges = 0;
     for (stage, legal) in LEGAL {
         let plan = if *stage == StageName::HandedOver { &handed } else { &own };
