@@ -1,0 +1,66 @@
+"""The example in kops' own format: what its users ask for, in an order that holds."""
+
+from machine import TOP
+
+CLUSTER = (TOP / "examples/kops/cluster.yaml").read_text()
+
+# In place of the example's own additions: the lab's image has the agent and all software, and the kubeconfig.
+ADDITIONS = """apiVersion: bringup.dev/v1alpha1
+kind: Additions
+spec:
+  join:
+    kubeconfig: {file: /etc/lab/kubeconfig}
+  nodeGroups:
+    - agent: image
+      software: {kubelet: {from: image}, runtime: {from: image}, cni: {from: image}}
+"""
+
+# In place of programs that fetch something: tells when it was called.
+RECORD = '#!/bin/sh\necho "$(cut -d " " -f 1 /proc/uptime) $0" >>/lab/programs\n'
+
+
+def boot(machine, group, *programs):
+    record = machine.give(RECORD, "record", 0o755)
+    files = [word for program in programs for word in ("--file", f"{program}={record}")]
+    kubeconfig = machine.give("apiVersion: v1\nkind: Config\n", "kubeconfig")
+    additions = machine.give(ADDITIONS, "additions.yaml")
+    return machine.boot(
+        CLUSTER, "--with", additions, "--group", group, "--file", f"/etc/lab/kubeconfig={kubeconfig}", *files
+    )  # fmt: skip
+
+
+def at(trial, who, what):
+    """When this happened for the first time."""
+    found = trial.of(who, what)
+    trial.check(found, f"`{who}` was never {what}")
+    return found[0]["at_ms"]
+
+
+def drivers(lab):
+    """A hook before kubelet has ended before kubelet is started, which it is once; at every boot."""
+    machine = lab.machine("kops drivers")
+    for count in (1, 2):
+        trial = boot(machine, "gpu", "/usr/bin/apt-get", "/usr/bin/nvidia-smi").came_up()
+        assert at(trial, "nvidia-drivers.service", "started") < at(trial, "kubelet.service", "started"), trial.story()
+        assert len(machine.text("/lab/programs").splitlines()) == 2 * count
+        assert len(machine.calls()) == count, machine.calls()
+        assert at(trial, "kubelet.service", "started") < at(trial, "report-status.service", "started"), trial.story()
+
+
+def recipe(lab):
+    """The drop-in of kops-configuration.service: its programs run before the agent and when it has opened the gate."""
+    machine = lab.machine("kops recipe")
+    trial = boot(machine, "nodes", "/usr/sbin/update-ca-certificates").came_up()
+    assert machine.text("/var/log/custom-install").startswith("Hello World."), trial.story()
+    said, done = machine.path("/var/log/custom-install"), machine.path("/var/cache/custom-install/set-up")
+    journal = machine.path("/var/lib/bringup/journal")
+    assert said.stat().st_mtime < done.stat().st_mtime, (said.stat(), done.stat())
+    assert journal.exists() and done.stat().st_size == 0
+    # The script that sorts before kops' own has ended before the set-up; the other one ran as well.
+    assert at(trial, "certificates-sh", "finished") < at(trial, "kernel-modules", "started"), trial.story()
+    assert machine.path("/var/log/status").exists() and machine.path("/var/log/node-is-up").exists()
+
+
+def cases():
+    yield "drivers are there before kubelet starts, at every boot", drivers
+    yield "the recipe of its documentation, repaired", recipe
