@@ -99,7 +99,7 @@ fn labels_and_taints_come_from_all_places() {
     let text = format!(
         "{}{}{}",
         cluster(
-            "kubelet:\n  taints: [\"a=b:NoSchedule\"]\n  nodeLabels: {example.com/x: cluster, example.com/y: \"1\"}\n"
+            "kubelet:\n  taints: [\"x=y:NoSchedule\", \"a=b:NoSchedule\"]\n  nodeLabels: {example.com/x: cluster, example.com/y: \"1\"}\n"
         ),
         group(
             "taints: [\"gpu:NoExecute\", \"a=b:NoSchedule\"]\nnodeLabels:\n  example.com/x: group\n  kops.k8s.io/instancegroup: nodes\n"
@@ -111,7 +111,11 @@ fn labels_and_taints_come_from_all_places() {
     assert_eq!(nodes["labels"], json!({"example.com/x": "group", "example.com/y": "1"}));
     assert_eq!(
         nodes["taints"],
-        json!([{"key": "a", "value": "b", "effect": "NoSchedule"}, {"key": "gpu", "effect": "NoExecute"}])
+        json!([
+            {"key": "a", "value": "b", "effect": "NoSchedule"},
+            {"key": "gpu", "effect": "NoExecute"},
+            {"key": "x", "value": "y", "effect": "NoSchedule"},
+        ])
     );
     let masters = &spec["nodeGroups"][1];
     assert_eq!(masters["role"], "control-plane");
