@@ -116,11 +116,26 @@ fn lay_entry(node: &mut Node, entry: &Entry) {
     let Content::Map(entries) = &mut node.content else { return };
     match entries.iter_mut().find(|known| known.key == entry.key) {
         Some(known) => match (&known.value.content, entry.value.entries()) {
-            (Content::Map(_), Some(more)) => more.iter().for_each(|entry| lay_entry(&mut known.value, entry)),
+            (Content::Map(_), Some(more)) if !is_another(&known.value, &entry.value) => {
+                more.iter().for_each(|entry| lay_entry(&mut known.value, entry))
+            }
             _ => *known = entry.clone(),
         },
         None => entries.push(entry.clone()),
     }
+}
+
+/// Ways to refer to a secret, of which there can be one.
+const REFERENCES: [&str; 5] = ["file", "environment", "s3", "ssmParameter", "secretsManager"];
+
+/// Whether a mapping is not more of what was there but something else: another reference, another way to join.
+fn is_another(known: &Node, more: &Node) -> bool {
+    let refers = |node: &Node| match node.entries() {
+        Some([only]) => REFERENCES.contains(&only.key.as_str()),
+        _ => false,
+    };
+    let method = |node: &Node| node.get("method").and_then(Node::text).map(str::to_owned);
+    (refers(known) && refers(more)) || method(more).is_some_and(|other| method(known) != Some(other))
 }
 
 fn value_of<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Node> {

@@ -114,6 +114,7 @@ fn translated(inputs: Vec<(Input<'_>, Vec<Node>)>) -> Read {
             }
         }
     }
+    tell.has_additions = !additions.is_empty();
     if of_system.contains_key(&System::Kops) {
         kops::leave_objects_aside(&mut rest, &mut tell);
     }

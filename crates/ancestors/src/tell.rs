@@ -8,11 +8,13 @@ use bringup_spec::Files;
 pub(crate) struct Teller<'a> {
     files: &'a Files,
     findings: Findings,
+    /// Whether additions stand beside the documents: what they cannot say may come from there.
+    pub(crate) has_additions: bool,
 }
 
 impl<'a> Teller<'a> {
     pub(crate) fn new(files: &'a Files) -> Self {
-        Self { files, findings: Findings::new() }
+        Self { files, findings: Findings::new(), has_additions: false }
     }
 
     pub(crate) fn error(

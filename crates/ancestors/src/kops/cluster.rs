@@ -24,6 +24,9 @@ use crate::tree::{Branch, list, text};
 /// Where the cache of DNS on each node listens unless it is told otherwise.
 const NODE_LOCAL: &str = "169.254.20.10";
 
+/// Where nodes look for their credentials unless additions say otherwise: kops has its own in this directory.
+const KUBECONFIG: &str = "/srv/kubernetes/kubeconfig";
+
 /// Where the addresses of pods come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PodAddresses {
@@ -179,6 +182,9 @@ impl<'a> Cluster<'a> {
         spec.put("network", self.network(dns));
         let mut join = Branch::new(span);
         join.put("method", text(span, "kubeconfig"));
+        let mut kubeconfig = Branch::new(span);
+        kubeconfig.put("file", text(span, KUBECONFIG));
+        join.put("kubeconfig", kubeconfig.into_node());
         spec.put("join", join.into_node());
         if self.on_aws {
             spec.put_full("aws", self.aws(tell));
@@ -193,12 +199,16 @@ impl<'a> Cluster<'a> {
     /// What kops does by itself, and nobody here.
     fn tell_differences(&self, tell: &mut Teller<'_>) {
         let place = self.name_span;
-        tell.note(
-            codes::DIFFERENCE,
-            place,
-            "with kops, nodes get their credentials from its controller; here they join with a kubeconfig",
-            "write `join: {kubeconfig: {secretsManager: ...}}` in additions, or `join.method: bootstrap-token` with its token, and give the file with `--with`",
+        let message = format!(
+            "with kops, nodes get their credentials from its controller; here they join with a kubeconfig, looked for at `{KUBECONFIG}`"
         );
+        let hint = "write `join: {kubeconfig: {secretsManager: ...}}` in additions, or `join.method: bootstrap-token` with its token, and give the file with `--with`; or have a program put it there";
+        // Additions may say it.
+        if tell.has_additions {
+            tell.note(codes::DIFFERENCE, place, message, hint);
+        } else {
+            tell.warning(codes::FIELD_DIFFERS, place, message, hint);
+        }
         tell.note(
             codes::DIFFERENCE,
             place,

@@ -1,8 +1,10 @@
 //! Clusters and groups: addresses, machines, runtime, kernel.
 
+use bringup_ancestors::{Input, read};
+use bringup_diag::Severity;
 use serde_json::{Value, json};
 
-use crate::{cluster, errors, first_group, group, named_group, spec, warnings};
+use crate::{as_json, cluster, errors, first_group, group, named_group, spec, told, warnings};
 
 /// kops' rules: the API server is `api.internal.` and the cluster's name; services have 100.64.0.0/13 and pods the upper
 /// half of the internal range, unless they are told others.
@@ -18,7 +20,30 @@ fn addresses_follow_kops_rules() {
         json!({"domain": "quarry.local", "serviceRanges": ["100.64.0.0/13"], "podRanges": ["100.96.0.0/11"]})
     );
     assert_eq!(spec["aws"], json!({"region": "eu-central-1"}));
-    assert_eq!(spec["join"]["method"], "kubeconfig");
+    // The additions' reference takes the place of the one that is looked for otherwise.
+    assert_eq!(
+        spec["join"],
+        json!({"method": "kubeconfig", "kubeconfig": {"secretsManager": "quarry/kubeconfig"}})
+    );
+}
+
+/// Without additions a document builds as well: what it cannot say is told.
+#[test]
+fn credentials_are_looked_for_on_the_node() {
+    let text = format!("{}{}", cluster(""), group(""));
+    let join = |more: &str| {
+        let read = read(&[Input { name: "kops.yaml", text: &text }, Input { name: "more.yaml", text: more }]);
+        let tree = as_json(read.documents.first().unwrap().tree());
+        (tree["spec"]["join"].clone(), told(read.findings, Severity::Warning))
+    };
+    let (alone, told) = join("{}");
+    assert_eq!(alone["kubeconfig"], json!({"file": "/srv/kubernetes/kubeconfig"}));
+    assert!(told.iter().any(|message| message.contains("`/srv/kubernetes/kubeconfig`")), "{told:?}");
+    let (token, told) = join(
+        "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec:\n  join: {method: bootstrap-token, token: {file: /etc/token}}\n",
+    );
+    assert_eq!(token, json!({"method": "bootstrap-token", "token": {"file": "/etc/token"}}));
+    assert!(!told.iter().any(|message| message.contains("kubeconfig")), "{told:?}");
 }
 
 /// v1alpha3 has the cloud as a mapping, and all that is about addresses under `networking`.
