@@ -11,6 +11,7 @@ mod manager;
 pub mod notify;
 mod transient;
 mod unit;
+mod update;
 pub mod wire;
 
 pub use connection::Connection;
@@ -18,3 +19,4 @@ pub use fault::BusFault;
 pub use manager::{EnableScope, JobEnd, Systemd};
 pub use transient::Transient;
 pub use unit::{Activity, HelperEnd, UnitState};
+pub use update::{UpdateEngine, UpdateStatus, Updated};

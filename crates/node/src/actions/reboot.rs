@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use bringup_plan::Action;
 use bringup_progress::{Failure, Success};
-use bringup_systemd::Systemd;
+use bringup_spec::OsFamily;
+use bringup_systemd::{Systemd, UpdateEngine};
 
 use super::{Doing, Stopped, of_bus};
 use crate::machine::Machine;
@@ -18,6 +20,11 @@ pub(super) fn reboot(doing: &Doing<'_>, always: bool) -> Result<Success, Stopped
     }
     let files = doing.machine.files();
     let required = REQUIRED.iter().any(|path| matches!(files.disk().look(Path::new(path)), Ok(Some(_))));
+    // Flatcar's engine says so itself, and no longer after the reboot.
+    let required = required
+        || (doing.plan.os == OsFamily::Flatcar
+            && doing.plan.steps.iter().any(|step| matches!(step.action, Action::UpdateOs { .. }))
+            && UpdateEngine::connect()?.status()?.needs_reboot());
     match (always, required) {
         (_, true) => Err(Stopped::Reboot { why: "an update of the system needs it".to_owned() }),
         (true, false) => Err(Stopped::Reboot { why: "the document asks for it".to_owned() }),
