@@ -93,5 +93,5 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Whether this is the name of EKS' script.
 fn is_script(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == "bootstrap.sh")
+    path.to_str().is_some_and(|path| path.ends_with("bootstrap.sh"))
 }

@@ -40,10 +40,25 @@ pub(crate) fn help() -> String {
     )
 }
 
+/// Values that the script takes from its environment where their flags are not given; of two, the last one counts.
+fn from_environment() -> Vec<String> {
+    let given = |flag: &Flag| {
+        let variable = flag.variable();
+        let value = std::env::var(&variable).ok().filter(|value| !value.is_empty())?;
+        Teller::note(&format!(
+            "`{variable}` of the environment counts as `--{}`, as with the script",
+            flag.name
+        ));
+        Some(format!("--{}={value}", flag.name))
+    };
+    FLAGS.iter().filter_map(given).collect()
+}
+
 /// Carries a call out.
 pub(crate) fn execute(options: &Bootstrap) -> Ended {
     let names = BESIDE.map(|flag| flag.name);
-    let words: Vec<String> = options.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let mut words = from_environment();
+    words.extend(options.words.iter().map(|word| word.to_string_lossy().into_owned()));
     let parsed = bootstrap_flags::parse(&words, &names);
     if parsed.help {
         let usage = "Joins an EKS cluster as the image's `bootstrap.sh` does\n\nUsage: bringup-node bootstrap CLUSTER [FLAGS]";

@@ -169,6 +169,24 @@ fn a_cluster_that_is_only_named_comes_from_the_facts() {
     assert_eq!(other.code, Some(2), "facts of another cluster are not taken: {}", other.errors);
 }
 
+/// The script takes what no flag gives from variables of the same names.
+#[test]
+fn the_environment_counts_where_no_flag_does() {
+    crate::node::needs_root();
+    let node = node();
+    let mut command = Command::new("unshare");
+    command.arg("--net").arg(agent()).arg("bootstrap").args(GIVEN).arg("--root").arg(node.path("/"));
+    command.args(["--dns-cluster-ip", "10.1.0.10"]).arg("--facts").arg(node.beside("facts.json"));
+    let variables =
+        [("USE_MAX_PODS", "false"), ("DNS_CLUSTER_IP", "10.2.0.10"), ("KUBELET_EXTRA_ARGS", "--v=4")];
+    let ran = ran(command.envs(variables), "");
+    assert_eq!(ran.code, Some(0), "{}", ran.errors);
+    let config = config(&node);
+    assert_eq!((config.get("maxPods"), &config["clusterDNS"]), (None, &json!(["10.1.0.10"])));
+    assert!(drop_in(&node, "30-kubelet-extra-args.conf").unwrap().contains("=--v=4'"));
+    assert!(ran.errors.contains("`USE_MAX_PODS` of the environment counts as `--use-max-pods`"));
+}
+
 #[test]
 fn under_the_scripts_name_it_is_the_script() {
     crate::node::needs_root();

@@ -193,8 +193,11 @@ fn what_eks_says_stands_above_the_call() {
     assert!(text(&plan, "/var/lib/kubelet/kubeconfig").expect("it").contains("server: https://eks\n"));
     assert_eq!(config(&plan)["clusterDNS"], json!(["10.200.0.10"]));
     // With both given, nobody was asked, whatever is known.
-    let plan = called(&GIVEN, &with, &image("1.27.0")).plan.expect("a plan");
+    let local = ClusterAnswer { id: Some("x".to_owned()), outpost: true, ..answer.clone() };
+    let local = Instance { cluster: Some(local), ..instance() };
+    let plan = called(&GIVEN, &local, &image("1.27.0")).plan.expect("a plan");
     assert_eq!(config(&plan)["clusterDNS"], json!(["10.100.0.10"]));
+    assert_eq!(text(&plan, "/var/lib/kubelet/bootstrap-kubeconfig"), None);
     let missing = called(&["prod"], &instance(), &image("1.27.0"));
     assert!(missing.plan.is_none());
     let six = ClusterAnswer { service_range: Some("fd30::/108".to_owned()), ..answer };

@@ -11,6 +11,16 @@ pub struct Flag {
     pub about: &'static str,
 }
 
+impl Flag {
+    /// The variable from which the script takes the value where the flag is not given.
+    pub fn variable(&self) -> String {
+        match self.name {
+            "aws-api-retry-attempts" => "API_RETRY_ATTEMPTS".to_owned(),
+            name => name.replace('-', "_").to_ascii_uppercase(),
+        }
+    }
+}
+
 const fn flag(name: &'static str, value: &'static str, about: &'static str) -> Flag {
     Flag { name, value, about }
 }

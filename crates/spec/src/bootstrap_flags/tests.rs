@@ -112,6 +112,14 @@ fn all_that_is_wrong_is_told_at_once() {
 }
 
 #[test]
+fn the_script_has_its_own_names_for_variables() {
+    let variables: Vec<String> = FLAGS.iter().map(Flag::variable).collect();
+    for name in ["API_RETRY_ATTEMPTS", "B64_CLUSTER_CA", "KUBELET_EXTRA_ARGS", "USE_MAX_PODS"] {
+        assert!(variables.iter().any(|variable| variable == name), "{name}");
+    }
+}
+
+#[test]
 fn families_must_agree() {
     assert_eq!(
         messages("prod --ip-family ipv4 --service-ipv6-cidr fd00::/108"),
