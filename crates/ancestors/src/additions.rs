@@ -117,7 +117,9 @@ fn lay_entry(node: &mut Node, entry: &Entry) {
     match entries.iter_mut().find(|known| known.key == entry.key) {
         Some(known) => match (&known.value.content, entry.value.entries()) {
             (Content::Map(_), Some(more)) if !is_another(&known.value, &entry.value) => {
-                more.iter().for_each(|entry| lay_entry(&mut known.value, entry))
+                for entry in more {
+                    lay_entry(&mut known.value, entry);
+                }
             }
             _ => *known = entry.clone(),
         },
