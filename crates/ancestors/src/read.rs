@@ -21,11 +21,9 @@ pub struct Input<'a> {
     pub text: &'a str,
 }
 
-/// Whether a text holds a document of another system.
+/// Whether a text holds a document of another system. User-data does not, whatever its parts are: it is a carrier.
 pub fn is_foreign(text: &str) -> bool {
-    let foreign =
-        |text: &str| trees_of(text).is_some_and(|trees| trees.iter().any(|tree| System::of(tree).is_some()));
-    unpacked(Input { name: "", text }).iter().any(|(_, text)| foreign(text))
+    trees_of(text).is_some_and(|trees| trees.iter().any(|tree| System::of(tree).is_some()))
 }
 
 /// NodeConfigs also come as parts of a message, as user-data has them; anything else is what it is.
