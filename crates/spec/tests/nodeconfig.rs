@@ -6,6 +6,7 @@ use std::io::Write as _;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_diag::{Findings, Place, Severity, Span};
 use bringup_spec::nodeconfig::{NodeConfig, check, merge, read, unpack};
+use proptest::prelude::{any, proptest};
 use serde_json::json;
 
 fn spec(text: &str) -> String {
@@ -194,4 +195,19 @@ fn what_cannot_be_taken_apart_is_told() {
     let mut cut = gzip(b"apiVersion: node.eks.aws/v1alpha1");
     cut.truncate(20);
     assert_eq!(told(&unpack("u", &cut).findings), [(Severity::Error, "nodeconfig/source", 1)]);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_end_in_texts_or_findings(bytes in any::<Vec<u8>>(), head in "(Content-Type: multipart/mixed; boundary=b\n\n)?(--b\n)?") {
+        let bytes = [head.into_bytes(), bytes].concat();
+        let unpacked = unpack("u", &bytes);
+        assert!(!unpacked.texts.is_empty() || unpacked.findings.has_errors());
+    }
+
+    #[test]
+    fn any_text_ends_in_a_node_config_or_findings(text in "[a-z:{}\\[\\]\\-,&*<|>\"' \n]{0,80}") {
+        let (configs, findings) = read("n", &spec(&text));
+        assert!(!configs.is_empty() || findings.has_errors());
+    }
 }

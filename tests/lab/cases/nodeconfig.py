@@ -19,6 +19,7 @@ Wants=network-online.target
 After=network-online.target
 [Service]
 ExecStart=/opt/bringup/bin/bringup-node up --config imds://user-data /etc/eks/nodeadm.d
+Restart=on-failure
 """
 WANTED = "[Unit]\nWants=node-config.service\n"
 DROP_IN = {"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": {"kubelet": {"config": {"maxPods": 20}}}}

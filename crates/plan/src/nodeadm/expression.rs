@@ -292,6 +292,15 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn any_text_gives_a_number_or_a_fault(text in "[a-z0-9_.+*/%<>=!&|?:()'\\[\\]{}, -]{0,60}") {
+            if let Ok(pods) = evaluate(&text, SMALL) {
+                assert!(pods > 0);
+            }
+        }
+    }
+
     #[test]
     fn what_is_not_about_numbers_is_told_apart() {
         for text in ["[1, 2].size()", "size([1])", "'17'", "{'a': 1}", "max_pods in [1]", "math.least(1, 2)"]
