@@ -88,6 +88,9 @@ pub(crate) struct Explain {
     /// Looks at this plan instead of `/etc/bringup/plan.json`
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
+    /// Looks at the plan of these NodeConfigs, as `up` does
+    #[arg(long, value_name = "SOURCE", num_args = 1.., conflicts_with = "plan")]
+    pub(crate) config: Vec<String>,
     /// How it is printed
     #[arg(long, value_name = "FORM", default_value = "human", value_parser = ["human", "json"])]
     pub(crate) output: String,

@@ -7,7 +7,7 @@ use std::path::Path;
 use bringup_progress::{Range, State, decode};
 
 use crate::arguments::Explain;
-use crate::commands::up::{given, identity, plan};
+use crate::commands::up::{chosen, given, identity};
 use crate::ended::Ended;
 use crate::explain::{Explained, Item, Question, explain};
 use crate::machine::Machine;
@@ -38,7 +38,8 @@ pub(crate) fn execute(options: &Explain) -> Ended {
 fn begin(options: &Explain) -> Result<Explained, String> {
     let machine = Machine::open(&options.place.root)
         .map_err(|fault| format!("cannot open `{}`: {fault}", options.place.root.display()))?;
-    let plan = plan(&machine, options.plan.as_deref()).map_err(|fault| fault.to_string())?;
+    let plan = chosen(&machine, &options.config, options.plan.as_deref(), options.facts.as_deref());
+    let plan = plan.map_err(|(_, why)| why)?;
     let given = given(options.facts.as_deref(), &plan)?;
     let bytes = machine.files().read(Path::new(places::JOURNAL)).map_err(|fault| fault.to_string())?;
     let decoded = decode(&bytes.unwrap_or_default()).map_err(|fault| fault.to_string())?;

@@ -30,21 +30,12 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
     let wrong = |why: String| (Ended::Wrong, why);
     let machine = Machine::open(&options.place.root)
         .map_err(|fault| wrong(format!("cannot open `{}`: {fault}", options.place.root.display())))?;
-    let from_configs = !options.config.is_empty();
-    let plan = if from_configs {
-        let facts = options.facts.as_deref().map(facts).transpose().map_err(wrong)?;
-        let identity = identity(&machine, facts.as_ref());
-        node_config::plan(&machine, &options.config, facts.as_ref(), &identity)?
-    } else {
-        plan(&machine, options.plan.as_deref()).map_err(|fault| {
-            (if may_pass(&fault) { Ended::NotYet } else { Ended::Wrong }, fault.to_string())
-        })?
-    };
+    let plan = chosen(&machine, &options.config, options.plan.as_deref(), options.facts.as_deref())?;
     let given = given(options.facts.as_deref(), &plan).map_err(wrong)?;
     // Giving up is the plan's end; whatever else stops a run may be gone at the next start.
     let not_yet = |fault: String| (Ended::NotYet, fault);
     let lock = Lock::take(&machine).map_err(|fault| not_yet(fault.to_string()))?;
-    if from_configs {
+    if !options.config.is_empty() {
         node_config::keep(&machine, &plan).map_err(|fault| not_yet(fault.to_string()))?;
     }
     let asked = up::Asked {
@@ -67,8 +58,25 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
     Ok(followed.ended)
 }
 
+/// The plan that is asked for: that of NodeConfigs, another one, or the machine's.
+pub(crate) fn chosen(
+    machine: &Machine,
+    configs: &[String],
+    other: Option<&Path>,
+    facts_file: Option<&Path>,
+) -> Result<Plan, (Ended, String)> {
+    if configs.is_empty() {
+        return plan(machine, other).map_err(|fault| {
+            (if may_pass(&fault) { Ended::NotYet } else { Ended::Wrong }, fault.to_string())
+        });
+    }
+    let facts = facts_file.map(facts).transpose().map_err(|why| (Ended::Wrong, why))?;
+    let identity = identity(machine, facts.as_ref());
+    node_config::plan(machine, configs, facts.as_ref(), &identity)
+}
+
 /// The plan of the machine, or another one.
-pub(crate) fn plan(machine: &Machine, other: Option<&Path>) -> Result<Plan, PlanFault> {
+fn plan(machine: &Machine, other: Option<&Path>) -> Result<Plan, PlanFault> {
     match other {
         Some(path) => {
             let fault = |source| FileFault { doing: "read", path: path.to_owned(), source };

@@ -65,6 +65,10 @@ fn node_configs_of_files_and_folders_are_merged_and_followed() {
     let sources =
         [node.beside("cluster.yaml"), node.beside("nodeadm.d")].map(|path| path.display().to_string());
     let sources = sources.each_ref().map(String::as_str);
+    let explained = node.run(&["explain", "--config", sources[0], sources[1], "--until", "configure"]);
+    assert_eq!(explained.code, Some(1), "{}", explained.errors);
+    assert!(explained.output.contains("+++ /etc/eks/kubelet/environment\n"), "{}", explained.output);
+    assert_eq!(node.read("/etc/bringup/plan.json"), None);
     let first = up(&node, &sources);
     assert_eq!(first.code, Some(0), "{}", first.errors);
     // m5.large: 3 * 9 + 2 = 29 pods, and 11 * 29 + 255 = 574 MiB; four cores: 60 + 10 + 5 + 5 = 80 thousandths.
