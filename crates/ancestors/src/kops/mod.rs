@@ -32,6 +32,7 @@ use self::cluster::Cluster;
 use self::group::{Group, group};
 use self::names::Names;
 use crate::codes;
+use crate::fields::{Field, Use};
 use crate::tell::Teller;
 use crate::tree::{Branch, list, text};
 
@@ -131,7 +132,33 @@ fn belongs(group: &Node, cluster: &str, clusters: usize) -> bool {
     cluster_of(group).map_or(clusters == 1, |name| name == cluster)
 }
 
+/// Fields of `metadata` that say nothing of a node: what kops and its store note down, and names.
+const METADATA: &[Field] = &[
+    ("annotations", Use::Taken),
+    ("creationTimestamp", Use::Taken),
+    ("deletionTimestamp", Use::Taken),
+    ("finalizers", Use::Taken),
+    ("generateName", Use::Taken),
+    ("generation", Use::Taken),
+    ("labels", Use::Taken),
+    ("managedFields", Use::Taken),
+    ("name", Use::Taken),
+    ("namespace", Use::Taken),
+    ("ownerReferences", Use::Taken),
+    ("resourceVersion", Use::Taken),
+    ("selfLink", Use::Taken),
+    ("uid", Use::Taken),
+];
+
+/// Names what is unknown in `metadata`.
+fn account_for_metadata(document: &Node, tell: &mut Teller<'_>) {
+    if let Some(metadata) = document.get("metadata") {
+        tell.record(metadata, "`metadata` of an object of kops", METADATA);
+    }
+}
+
 fn read_cluster<'a>(document: &'a Node, tell: &mut Teller<'_>) -> Option<Cluster<'a>> {
+    account_for_metadata(document, tell);
     match (name_of(document), document.get("spec")) {
         (Some(name), Some(spec)) => Some(Cluster::read(document, name, spec, tell)),
         (None, _) => {
@@ -150,6 +177,7 @@ fn tree(cluster: &Cluster<'_>, documents: &[&Node], tell: &mut Teller<'_>) -> Op
     let mut names = Names::default();
     let mut groups: Vec<Group> = Vec::new();
     for document in documents {
+        account_for_metadata(document, tell);
         let Some(name) = name_of(document) else {
             let message = "this group has no name";
             tell.error(codes::MISSING, document.span, message, "add `metadata: {name: ...}`");

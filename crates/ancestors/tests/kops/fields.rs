@@ -161,3 +161,13 @@ fn other_objects_are_left_aside() {
     let old = errors(&cluster("").replace("v1alpha2", "v1alpha1"));
     assert_eq!(old, ["version `v1alpha1` of kops' documents is not understood"]);
 }
+
+/// What is hung on an object beside its name is kops' business; what kops does not have is a mistake.
+#[test]
+fn unknown_metadata_is_named() {
+    let text = "apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\nmetadata:\n  name: a.example.com\n  creationTimestamp: \"2026-01-01T00:00:00Z\"\n  colour: blue\nspec: {}\n";
+    let read = bringup_ancestors::read(&[bringup_ancestors::Input { name: "a.yaml", text }]);
+    let told: Vec<&str> = read.findings.iter().map(|finding| finding.message.as_str()).collect();
+    assert!(told.contains(&"unknown field `colour` in `metadata` of an object of kops"), "{told:?}");
+    assert!(!told.iter().any(|message| message.contains("creationTimestamp")), "{told:?}");
+}
