@@ -36,6 +36,10 @@ impl<'a> Known<'a> {
                 return self.of_cluster(fact);
             }
             Fact::NodeName => return self.node_name(),
+            Fact::KubernetesTag if self.plan.detect.is_none() || self.elected()? => {
+                Some(format!("v{}", self.plan.kubernetes).replace('+', "_"))
+            }
+            Fact::KubernetesTag => facts.kubernetes_tag.clone(),
             Fact::ProviderId => return self.provider_id(),
             Fact::MaxPods => return self.max_pods().map(|pods| pods.to_string()),
             Fact::ReservedCpu => {

@@ -47,6 +47,9 @@ pub struct Facts {
     /// The cluster that the machine belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterFacts>,
+    /// The tag of the API server's images, as it tells its version: `v1.33.4`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kubernetes_tag: Option<String>,
     /// Which machine starts the cluster, where an object in a store decides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub election: Option<ElectionFacts>,
@@ -129,6 +132,7 @@ impl Facts {
             tags,
             cluster: self.cluster.or(other.cluster),
             election: self.election.or(other.election),
+            kubernetes_tag: self.kubernetes_tag.or(other.kubernetes_tag),
             vpc_cidrs: if self.vpc_cidrs.is_empty() { other.vpc_cidrs } else { self.vpc_cidrs },
         }
     }

@@ -39,6 +39,8 @@ pub fn wanted(plan: &Plan) -> Wanted {
             Fact::InstanceId | Fact::InstanceType | Fact::Region | Fact::Zone | Fact::ProviderId => {
                 wanted.identity = true;
             }
+            // Asked of nobody but the API server, and not by everybody.
+            Fact::KubernetesTag => {}
             Fact::Lifecycle => wanted.lifecycle = true,
             Fact::Hostname => wanted.hostname = true,
             Fact::Address => wanted.address = true,

@@ -245,3 +245,19 @@ fn the_machine_that_made_the_object_starts_the_cluster() {
     });
     assert_eq!(Known::new(&plan, &facts).elected(), Err(unknown));
 }
+
+#[test]
+fn the_tag_is_the_clusters_for_those_that_join_and_the_documents_for_the_one_that_starts_it() {
+    let (mut plan, mut facts) = (plan(), facts());
+    plan.kubernetes = "1.33.4+coreos.0".to_owned();
+    let tag = |plan: &Plan, facts: &Facts| Known::new(plan, facts).value(&Fact::KubernetesTag);
+    assert_eq!(tag(&plan, &facts), Ok("v1.33.4_coreos.0".to_owned()));
+    let server =
+        bringup_plan::ApiServer { endpoint: "https://x".to_owned(), certificate_authority: String::new() };
+    plan.detect = Some(server);
+    assert_eq!(tag(&plan, &facts), Err(FactFault::Missing { fact: Fact::KubernetesTag }));
+    facts.kubernetes_tag = Some("v1.34.1".to_owned());
+    assert_eq!(tag(&plan, &facts), Ok("v1.34.1".to_owned()));
+    plan.bootstrap = Some(bringup_plan::Election::Always);
+    assert_eq!(tag(&plan, &facts), Ok("v1.33.4_coreos.0".to_owned()));
+}

@@ -11,9 +11,9 @@ use crate::flavour::ARGUMENTS_VARIABLE;
 use crate::kubelet::{config, credential_provider, flags, health, unit};
 use crate::steps::{plain, write_file};
 use crate::{
-    Action, Compiled, Content, EksCluster, FORMAT, LocalFiles, Plan, PodLimit, Step, assertions, codes,
-    files, flavour_files, group_checks, join, kernel, kubeadm, labels, operator, order, paths, runtime,
-    signals, software, stage_units, stages, template, trust, units, versions,
+    Action, ApiServer, Compiled, Content, EksCluster, FORMAT, LocalFiles, Plan, PodLimit, Step, assertions,
+    codes, files, flavour_files, group_checks, join, kernel, kubeadm, labels, operator, order, paths,
+    runtime, signals, software, stage_units, stages, template, trust, units, versions,
 };
 
 /// Compiles the plan of a node group. Findings about the document as a whole are in [`crate::check_document`].
@@ -74,6 +74,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
         pods_per_core: decisions.pods_per_core,
         facts: BTreeSet::new(),
         eks: None,
+        detect: detect(context, decisions.agent),
         cluster_ranges: cluster_ranges(context),
         environment,
         certificate_authorities: context
@@ -88,11 +89,43 @@ fn plan(context: &mut Context<'_>) -> Plan {
         order: context.spec.order.iter().chain(&group.order).cloned().collect(),
     };
     plan.facts = facts(&plan);
+    if plan.detect.is_some() {
+        plan.facts.insert(Fact::KubernetesTag);
+    }
     if plan.facts.iter().any(Fact::is_of_cluster) {
         plan.eks = eks_cluster(context);
     }
     group_checks::check_facts(context, &plan.facts);
     plan
+}
+
+/// The API server that is asked for its version, where the document wants it.
+fn detect(context: &mut Context<'_>, agent: AgentSource) -> Option<ApiServer> {
+    if !context.spec.kubernetes.detect {
+        return None;
+    }
+    let path = Context::spec_path(["kubernetes", "detect"]);
+    let api = context.spec.api.as_ref();
+    let authority = api.and_then(|api| api.certificate_authority.as_ref());
+    let (Some(api), Some(authority)) = (api, authority) else {
+        context.error(
+            codes::ENDPOINT_MISSING,
+            &path,
+            "before it has joined, a node knows of the API server only what the document says",
+            "add `api: {endpoint: https://HOST, certificateAuthority: ...}`, or remove `detect`",
+        );
+        return None;
+    };
+    if agent == AgentSource::None {
+        context.key_warning(
+            codes::WITHOUT_EFFECT,
+            &path,
+            "without an agent nobody on the node asks the API server",
+            "remove `detect`, or let the agent come with `agent`",
+        );
+        return None;
+    }
+    Some(ApiServer { endpoint: api.endpoint.clone(), certificate_authority: authority.pem().to_owned() })
 }
 
 /// The cluster that EKS is asked about.

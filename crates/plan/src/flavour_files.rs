@@ -1,6 +1,6 @@
 //! Files that the users of another system rely on, beside the ones that we need ourselves.
 
-use bringup_spec::{Fact, Flavour, Phase, Text};
+use bringup_spec::{AgentSource, Fact, Flavour, Phase, Text};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
@@ -17,14 +17,16 @@ pub(crate) fn steps(context: &Context<'_>, decisions: &Decisions, arguments: &Te
             &[("NODEADM_KUBELET_ARGS", arguments.clone())],
         )],
         Flavour::Tectonic => {
-            let tag = format!("v{}", context.spec.kubernetes.version);
+            // A tag has no `+`; Tectonic's own have `_` there.
+            let tag = format!("v{}", context.spec.kubernetes.version).replace('+', "_");
+            let detect = context.spec.kubernetes.detect && decisions.agent != AgentSource::None;
+            let tag = if detect { Text::fact(Fact::KubernetesTag) } else { Text::literal(tag) };
             vec![environment(
                 "tectonic-environment",
                 "/etc/kubernetes/kubelet.env",
                 &[
                     ("KUBELET_IMAGE_URL", Text::literal("quay.io/coreos/hyperkube")),
-                    // A tag has no `+`; Tectonic's own have `_` there.
-                    ("KUBELET_IMAGE_TAG", Text::literal(tag.replace('+', "_"))),
+                    ("KUBELET_IMAGE_TAG", tag),
                 ],
             )]
         }

@@ -55,6 +55,9 @@ pub struct Plan {
     /// The cluster that EKS is asked about, where a fact of it is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eks: Option<EksCluster>,
+    /// The API server that a node asks for its version before it joins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detect: Option<ApiServer>,
     /// Ranges of service and pod addresses: the node's own address must lie in none of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cluster_ranges: Vec<String>,
@@ -90,6 +93,16 @@ pub struct HookStep {
     pub command: Vec<Text>,
     /// How failures are met.
     pub policy: Policy,
+}
+
+/// An API server, as a machine without credentials sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ApiServer {
+    /// Its address.
+    pub endpoint: String,
+    /// The authority that signed its certificate, PEM.
+    pub certificate_authority: String,
 }
 
 /// A cluster of EKS.

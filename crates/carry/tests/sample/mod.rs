@@ -109,6 +109,7 @@ pub(crate) fn plan(document: &Document) -> Plan {
         bootstrap: None,
         ipv6: false,
         eks: None,
+        detect: None,
         cluster_ranges: Vec::new(),
         hooks: Vec::new(),
         node_name: NodeNamePolicy::PrivateDns,

@@ -7,7 +7,7 @@ use bringup_plan::{EksCluster, Election, Plan};
 use bringup_progress::{Failure, FailureKind, State, Success};
 use bringup_spec::Platform;
 
-use super::{Checks, Doing, Stopped, election};
+use super::{Checks, Doing, Stopped, detect, election};
 use crate::machine::Machine;
 use crate::teller::Teller;
 use crate::{cluster, preflight, up};
@@ -34,7 +34,7 @@ pub(crate) fn is_checked(state: &State, plan: &Plan) -> bool {
 
 /// Learns the facts that the plan uses, and checks the machine before anything is changed on it.
 pub(super) fn learn(doing: &Doing<'_>) -> Result<Success, Stopped> {
-    let facts = gather(doing)?;
+    let facts = with_version(doing, gather(doing)?)?;
     let faults = Known::new(doing.plan, &facts).faults();
     if !faults.is_empty() {
         let why: Vec<String> = faults.iter().map(ToString::to_string).collect();
@@ -55,6 +55,18 @@ pub(super) fn learn(doing: &Doing<'_>) -> Result<Success, Stopped> {
         BTreeMap::from([(KEPT.to_owned(), facts.to_json()), (CHECKED.to_owned(), doing.plan.digest())]);
     doing.knowledge.learn(facts);
     Ok(Success { kept, ..Success::default() })
+}
+
+/// The facts with the API server's version, where the plan wants it. The node that starts the cluster has nobody to ask.
+fn with_version(doing: &Doing<'_>, mut facts: Facts) -> Result<Facts, Stopped> {
+    let Some(server) = &doing.plan.detect else { return Ok(facts) };
+    let asks = doing.given.is_none() && doing.machine.is_itself();
+    if !asks || Known::new(doing.plan, &facts).elected().unwrap_or(false) {
+        return Ok(facts);
+    }
+    let remembered = doing.remembered.and_then(|facts| facts.kubernetes_tag.clone());
+    facts.kubernetes_tag = Some(detect::version(doing.network, server, doing.plan, remembered)?);
+    Ok(facts)
 }
 
 fn gather(doing: &Doing<'_>) -> Result<Facts, Stopped> {

@@ -2,6 +2,7 @@
 
 mod awaited;
 mod content;
+mod detect;
 mod election;
 mod fetch;
 pub(crate) mod files;

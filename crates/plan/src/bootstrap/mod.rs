@@ -204,6 +204,7 @@ impl Call<'_> {
             pods_per_core: None,
             facts: BTreeSet::new(),
             eks: None,
+            detect: None,
             cluster_ranges: Vec::new(),
             environment: BTreeMap::new(),
             certificate_authorities: Vec::new(),

@@ -122,6 +122,7 @@ fn plan(work: &mut Work<'_>) -> Plan {
             NodeNamePolicy::PrivateDns
         },
         eks: None,
+        detect: None,
         ipv6: kubelet::is_ipv6(&config.cluster.cidr),
         max_pods: match config.kubelet.max_pods_expression.as_str() {
             "" => PodLimit::Interfaces { prefix_delegation: false, custom_networking: false, cap: None },

@@ -125,6 +125,19 @@ fn only_a_master_that_may_start_the_cluster_has_the_units_of_its_stages() {
 }
 
 #[test]
+fn a_node_that_joins_may_take_its_tag_from_the_cluster() {
+    let spec = format!(
+        "flavour: tectonic\nkubernetes: {{version: \"1.33.4\", detect: true}}\napi: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}\njoin: {{method: kubeconfig, kubeconfig: {{file: /k}}}}"
+    );
+    let plan = plan(&cluster(&spec, "os: flatcar"));
+    assert_eq!(plan.detect.as_ref().map(|server| server.endpoint.as_str()), Some("https://x"));
+    assert!(plan.facts.contains(&Fact::KubernetesTag));
+    assert!(text(&plan, "/etc/kubernetes/kubelet.env").ends_with("KUBELET_IMAGE_TAG=@{kubernetesTag}\n"));
+    let found = codes(&cluster(&spec, "os: flatcar\nagent: none"));
+    assert!(found.contains(&"group/field-without-effect"), "{found:?}");
+}
+
+#[test]
 fn a_list_of_digests_is_what_a_stage_waits_for() {
     let spec = format!(
         "flavour: tectonic\nkubernetes: {{version: \"1.33.4\"}}\napi: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}\njoin: {{method: kubeconfig, kubeconfig: {{file: /k}}}}"

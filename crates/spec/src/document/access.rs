@@ -13,6 +13,9 @@ record! {
         /// Whether a node that has registered asks the API server for its version, and holds kubelet's against it: one that
         /// Kubernetes' policy does not allow pauses the node.
         "checkSkew" => check_skew: bool = false,
+        /// Whether a node that joins asks the API server for its version first: one that this version may not join pauses
+        /// the node before anything is changed on it, and `@{kubernetesTag}` is the API server's own.
+        "detect" => detect: bool = false,
     }
 }
 

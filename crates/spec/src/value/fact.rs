@@ -49,6 +49,8 @@ pub enum Fact {
     ClusterAuthority,
     /// The address of the cluster's DNS; worked out from the range of its services, which EKS tells.
     ClusterDns,
+    /// The tag of Kubernetes' images: the API server's version where the document asks for it, else the document's.
+    KubernetesTag,
     /// A tag of the instance.
     Tag(String),
 }
@@ -68,8 +70,8 @@ impl Fact {
     ];
 
     /// The names of the facts that are worked out from others.
-    pub const DERIVED: [&'static str; 5] =
-        ["nodeName", "providerId", "maxPods", "reservedCpu", "reservedMemory"];
+    pub const DERIVED: [&'static str; 6] =
+        ["nodeName", "providerId", "maxPods", "reservedCpu", "reservedMemory", "kubernetesTag"];
 
     /// The names of the facts that EKS tells of the cluster, where the document does not.
     pub const OF_CLUSTER: [&'static str; 3] = ["clusterEndpoint", "clusterAuthority", "clusterDns"];
@@ -104,6 +106,7 @@ impl Fact {
             "clusterEndpoint" => Self::ClusterEndpoint,
             "clusterAuthority" => Self::ClusterAuthority,
             "clusterDns" => Self::ClusterDns,
+            "kubernetesTag" => Self::KubernetesTag,
             _ => {
                 if let Some(tag) = text.strip_prefix("tags.").filter(|tag| !tag.is_empty()) {
                     return Ok(Self::Tag(tag.to_owned()));
@@ -141,6 +144,7 @@ impl fmt::Display for Fact {
             Self::ClusterEndpoint => "clusterEndpoint",
             Self::ClusterAuthority => "clusterAuthority",
             Self::ClusterDns => "clusterDns",
+            Self::KubernetesTag => "kubernetesTag",
             Self::Tag(tag) => return write!(formatter, "tags.{tag}"),
         })
     }
