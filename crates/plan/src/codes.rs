@@ -450,7 +450,8 @@ bringup_diag::codes! {
     BOOTSTRAP_IMAGE = "bootstrap/image";
     /// A container runtime that cannot be had, or that would not start with its configuration. Correct what the hint names.
     BOOTSTRAP_RUNTIME = "bootstrap/runtime";
-    /// A flag of `bootstrap` that counts for nothing beside the others. Remove it.
+    /// A flag of `bootstrap` that counts for nothing beside the others, such as docker's with containerd, or an endpoint
+    /// without its authority. The node comes up without what it was to do. Remove it, or give what it needs.
     BOOTSTRAP_IGNORED = "bootstrap/without-effect";
     /// What `bootstrap.sh` does and Bringup would do otherwise, or the other way round. The script's answer stands; the hint
     /// says what to do about it, if anything.
