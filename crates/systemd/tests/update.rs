@@ -43,11 +43,11 @@ impl Drop for StandIn {
 }
 
 /// Plays until the other side has gone; the methods that were called.
-fn play(mut stream: &UnixStream, first: &str, then: &[&str]) -> Vec<String> {
+fn play(mut stream: &UnixStream, first: &'static str, then: &[&'static str]) -> Vec<String> {
     let mut bytes = Vec::new();
     let mut called = Vec::new();
     let mut begun = false;
-    let mut now = first.to_owned();
+    let mut now = first;
     let mut serial = 0;
     let mut chunk = [0; 4096];
     loop {
@@ -72,7 +72,7 @@ fn play(mut stream: &UnixStream, first: &str, then: &[&str]) -> Vec<String> {
             let call = Message::from_bytes(&bytes.drain(..total).collect::<Vec<u8>>()).unwrap();
             let member = call.member.clone().unwrap();
             let body = match member.as_str() {
-                "GetStatus" => status(&now),
+                "GetStatus" => status(now),
                 "Hello" => vec![Value::text(":1.7")],
                 _ => Vec::new(),
             };
@@ -91,7 +91,7 @@ fn play(mut stream: &UnixStream, first: &str, then: &[&str]) -> Vec<String> {
             stream.write_all(&answer.to_bytes()).unwrap();
             if member == "AttemptUpdate" {
                 for word in then {
-                    now = (*word).to_owned();
+                    now = word;
                     serial += 1;
                     let mut news =
                         Message::call(None, "/com/coreos/update1", MANAGER, "StatusUpdate", status(word));
