@@ -25,6 +25,8 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Where the agent says how it stands.
 const STATUS: &str = "/run/bringup/status.json";
+/// The same with what a program wrote, while there is such a thing to tell.
+const FULL_STATUS: &str = "/run/bringup/status-full.json";
 
 /// Why a boot is over.
 pub(super) enum Over {
@@ -51,10 +53,23 @@ struct Running {
     left_at: Option<u64>,
 }
 
+/// A status with a program's output, unless what has it is about something earlier.
+fn fuller(status: Value, full: Option<Value>) -> Value {
+    let at = |status: &Value| status.get("at_ms").and_then(Value::as_u64);
+    let same = |full: &Value| {
+        let mut plain = full.clone();
+        plain.as_object_mut().map(|fields| fields.remove("tail"));
+        // It is written first: there may be a moment in which it is ahead.
+        plain == status || at(full) > at(&status)
+    };
+    full.filter(same).unwrap_or(status)
+}
+
 impl Running {
     /// What the agent says of itself.
     fn status(&self) -> Option<Value> {
-        self.container.read(STATUS).and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        let read = |path| self.container.read(path).and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        Some(fuller(read(STATUS)?, read(FULL_STATUS)))
     }
 
     /// When a paused agent looks again for what it waits for.
@@ -362,5 +377,22 @@ impl Trial {
         if let Ok(hindered) = site.hindered.lock() {
             self.hindered.extend(hindered.iter().cloned());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::fuller;
+
+    #[test]
+    fn a_status_has_the_output_that_belongs_to_it() {
+        let status = json!({"at_ms": 2, "why": "it ended with code 7"});
+        let full = |at: u64| json!({"at_ms": at, "why": "it ended with code 7", "tail": "broken"});
+        assert_eq!(fuller(status.clone(), Some(full(2))), full(2));
+        assert_eq!(fuller(status.clone(), Some(full(3))), full(3));
+        assert_eq!(fuller(status.clone(), Some(full(1))), status.clone());
+        assert_eq!(fuller(status.clone(), None), status);
     }
 }
