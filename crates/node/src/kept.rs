@@ -2,14 +2,23 @@
 //!
 //! Beside a program that is replaced, `PATH.bringup-old` is the version that worked. Once kubelet is healthy it is
 //! removed. If the new version fails, it becomes `PATH.bringup-failed` and the old one is put back; the mark stays until
-//! somebody moves it back or a plan brings yet another version.
+//! somebody moves it back or a plan brings yet another version. Why it failed is kept with it, as `PATH.bringup-why`, for
+//! root alone: it has the end of a program's output.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use bringup_disk::{FileFault, Files, Kind};
+use bringup_disk::{FileFault, Files, Kind, Owner, Wanted};
 use bringup_plan::{Action, InstallSource, Plan, Step};
 use bringup_progress::{Failure, FailureKind, Made, State};
+use serde::{Deserialize, Serialize};
+
+/// Why a version failed.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Reason {
+    why: String,
+    tail: String,
+}
 
 /// A piece of software that a plan installs by URL or as an extension.
 #[derive(Debug)]
@@ -61,7 +70,7 @@ pub(crate) fn failed(path: &Path) -> PathBuf {
 
 /// Keeps what stands at a path before something new is put there.
 pub(crate) fn keep(files: Files<'_>, path: &Path) -> Result<(), FileFault> {
-    files.remove(&failed(path))?;
+    forget(files, path)?;
     // One that is kept already is the one that worked: what stands there now never did.
     if is_file(files, path) && !is_file(files, &old(path)) {
         files.publish(path, &old(path))?;
@@ -71,7 +80,14 @@ pub(crate) fn keep(files: Files<'_>, path: &Path) -> Result<(), FileFault> {
 
 /// The new version works.
 pub(crate) fn settle(files: Files<'_>, path: &Path) -> Result<(), FileFault> {
+    files.remove(&reason(path))?;
     files.remove(&old(path)).map(|_| ())
+}
+
+/// Nothing is told any more of a version that failed.
+pub(crate) fn forget(files: Files<'_>, path: &Path) -> Result<(), FileFault> {
+    files.remove(&failed(path))?;
+    files.remove(&reason(path)).map(|_| ())
 }
 
 /// Puts the old version back, if there is one; says whether. Goes on where an earlier run was interrupted.
@@ -86,23 +102,52 @@ pub(crate) fn restore(files: Files<'_>, path: &Path) -> Result<bool, FileFault> 
     Ok(true)
 }
 
-/// A version that failed waits beside the one that runs.
-pub(crate) fn set_aside(path: &Path) -> Failure {
+/// Puts the old version back, if there is one, as the new one has failed; says whether.
+pub(crate) fn take_back(files: Files<'_>, path: &Path, failure: &Failure) -> Result<bool, FileFault> {
+    if !is_file(files, &old(path)) {
+        return Ok(false);
+    }
+    // Before the version that failed is seen: there is never one without its reason, or with that of another.
+    let why = Reason { why: failure.why.clone(), tail: failure.tail.clone() };
+    let content = serde_json::to_vec(&why).unwrap_or_default();
+    let wanted = Wanted { content: &content, mode: 0o600, owner: Owner::ROOT };
+    if files.replace(&reason(path), wanted).is_err() {
+        // On a full disk what works is wanted back all the same.
+        files.remove(&reason(path))?;
+    }
+    restore(files, path)
+}
+
+/// A version that failed waits beside the one that runs: why it failed, however often that is asked.
+pub(crate) fn set_aside(files: Files<'_>, path: &Path) -> Failure {
     let failed = failed(path);
+    let reason: Reason = files
+        .read(&reason(path))
+        .ok()
+        .flatten()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default();
+    let aside = format!("the new version is set aside as `{}`, and the old one runs", failed.display());
     Failure::new(
         FailureKind::Operator,
-        format!("the new version is set aside as `{}`, and the old one runs", failed.display()),
+        if reason.why.is_empty() { aside } else { format!("{}; {aside}", reason.why) },
         format!(
             "mend what it says and `mv {} {}`, or give the plan another version; the agent goes on by itself",
             failed.display(),
             path.display()
         ),
     )
+    .with_tail(reason.tail)
 }
 
 /// Whether there is a version that failed.
 pub(crate) fn has_failed(files: Files<'_>, path: &Path) -> bool {
     is_file(files, &failed(path))
+}
+
+/// Why the version beside a program failed.
+fn reason(path: &Path) -> PathBuf {
+    with(path, ".bringup-why")
 }
 
 fn is_file(files: Files<'_>, path: &Path) -> bool {
@@ -121,7 +166,9 @@ mod tests {
 
     use bringup_disk::{Files, Owner, RealDisk, Wanted};
 
-    use super::{failed, has_failed, keep, old, restore, settle};
+    use bringup_progress::{Failure, FailureKind};
+
+    use super::{failed, has_failed, keep, old, reason, restore, set_aside, settle, take_back};
 
     const PATH: &str = "/opt/bin/kubelet";
 
@@ -170,6 +217,42 @@ mod tests {
             assert!(has_failed(files, path) && !restore(files, path).unwrap());
             keep(files, path).unwrap();
             assert!(!has_failed(files, path));
+        });
+    }
+
+    #[test]
+    fn why_a_version_failed_is_told_until_another_one_is_tried() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let failure =
+            |why: &str| Failure::new(FailureKind::Transient, why, "").with_tail("this one is broken\n");
+        on_a_disk(|files| {
+            let path = Path::new(PATH);
+            let aside =
+                "the new version is set aside as `/opt/bin/kubelet.bringup-failed`, and the old one runs";
+            put(files, "one");
+            assert!(!take_back(files, path, &failure("nothing to go back to")).unwrap());
+            assert_eq!(read(files, &reason(path)), None);
+            for why in ["it ended with code 7", "it ended with code 8"] {
+                keep(files, path).unwrap();
+                put(files, why);
+                assert!(take_back(files, path, &failure(why)).unwrap());
+                assert_eq!(read(files, path).as_deref(), Some("one"));
+                for _ in 0..2 {
+                    let told = set_aside(files, path);
+                    assert_eq!(told.why, format!("{why}; {aside}"));
+                    assert_eq!(told.tail, "this one is broken\n");
+                }
+                assert_eq!(files.disk().look(&reason(path)).unwrap().unwrap().mode & 0o7777, 0o600);
+            }
+            files.remove(&reason(path)).unwrap();
+            assert_eq!(set_aside(files, path).why, aside);
+            keep(files, path).unwrap();
+            put(files, "two");
+            take_back(files, path, &failure("it ended")).unwrap();
+            keep(files, path).unwrap();
+            assert_eq!((has_failed(files, path), read(files, &reason(path))), (false, None));
         });
     }
 

@@ -60,6 +60,11 @@ def kubelet_goes_back(lab):
         assert paused and "set aside" in paused[0]["why"], trial.story()
         assert machine.text(program) == WELL and machine.text(f"{program}.bringup-failed") == content
         assert "this one is broken" in trial.status["tail"], trial.status
+        # Whoever looks later is told the same, though nothing was tried again.
+        later = machine.boot(made, *options, "--until", f"{step}=paused").did_not()
+        for status in (trial.status, later.status):
+            assert "code 7" in status["why"] and "set aside" in status["why"], status
+            assert "this one is broken" in status["tail"], status
 
 
 def runtime_goes_back(lab):

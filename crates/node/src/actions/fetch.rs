@@ -43,7 +43,7 @@ impl Care for Careful<'_> {
         if self.is_software {
             // Another version is tried: that one before it failed is told no more.
             for path in paths {
-                files.remove(&kept::failed(path))?;
+                kept::forget(files, path)?;
             }
         }
         if files.read(&self.mark())?.is_some() {

@@ -59,14 +59,14 @@ fn taken_back(doing: &Doing<'_>, source: &InstallSource, failure: Failure) -> Re
         return Ok(failure);
     };
     let path = Path::new(path);
-    if !kept::restore(doing.machine.files(), path)? {
+    let files = doing.machine.files();
+    if !kept::take_back(files, path, &failure)? {
         return Ok(failure);
     }
     if matches!(source, InstallSource::Extension { .. }) {
         merge_extensions(doing.deadline())?;
     }
-    let aside = kept::set_aside(path);
-    Ok(Failure { why: format!("{}; {}", failure.why, aside.why), tail: failure.tail, ..aside })
+    Ok(kept::set_aside(files, path))
 }
 
 /// Fetches a program, or an archive of several. The old version of a single program is kept until kubelet is healthy.
@@ -119,7 +119,7 @@ fn single(
         Fetched { urls, sha256, path, mode, owner: "root:root", unpack: Unpack::No, is_software: true };
     if digest_of(files, &kept::failed(Path::new(path))).as_deref() == Some(sha256) {
         // It has failed already, and nobody has put it back.
-        return Err(kept::set_aside(Path::new(path)).into());
+        return Err(kept::set_aside(files, Path::new(path)).into());
     }
     if digest_of(files, Path::new(path)).as_deref() != Some(sha256) {
         // It is on the disk before the old version leaves its place.

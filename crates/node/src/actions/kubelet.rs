@@ -27,7 +27,7 @@ pub(super) fn start(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped>
     let files = doing.machine.files();
     let paths = kept::paths(doing.state, Some(doing.plan));
     if let Some(path) = paths.iter().find(|path| kept::has_failed(files, path)) {
-        return Err(kept::set_aside(path).into());
+        return Err(kept::set_aside(files, path).into());
     }
     match watch(doing, health) {
         Ok(success) => {
@@ -37,8 +37,8 @@ pub(super) fn start(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped>
             Ok(success)
         }
         Err(Stopped::Failed(failure)) => {
-            let tail = log(doing);
-            Err(restored(doing, failure)?.with_tail(tail).into())
+            let failure = failure.with_tail(log(doing));
+            Err(restored(doing, failure)?.into())
         }
         Err(other) => Err(other),
     }
@@ -48,14 +48,13 @@ pub(super) fn start(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped>
 fn restored(doing: &Doing<'_>, failure: Failure) -> Result<Failure, Stopped> {
     let mut back = None;
     for installed in kept::installed(doing.state, doing.plan) {
-        if let Some(path) = units::put_back(doing, &installed)? {
+        if let Some(path) = units::put_back(doing, &installed, &failure)? {
             back = Some(path);
         }
     }
     let Some(path) = back else { return Ok(failure) };
     Systemd::connect()?.restart(KUBELET)?;
-    let aside = kept::set_aside(&path);
-    Ok(Failure { why: format!("{}; {}", failure.why, aside.why), ..aside })
+    Ok(kept::set_aside(doing.machine.files(), &path))
 }
 
 fn watch(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped> {

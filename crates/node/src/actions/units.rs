@@ -95,14 +95,11 @@ pub(super) fn start(doing: &Doing<'_>, unit: &str) -> Result<Success, Stopped> {
     if let Some(path) = failed {
         // The old version is to run all the same.
         let _ = run(doing, unit);
-        return Err(kept::set_aside(path).into());
+        return Err(kept::set_aside(doing.machine.files(), path).into());
     }
     match (run(doing, unit), own) {
-        (Err(Stopped::Failed(failure)), Some(own)) => match put_back(doing, &own)? {
-            Some(path) => {
-                let aside = kept::set_aside(&path);
-                Err(Failure { why: format!("{}; {}", failure.why, aside.why), ..aside }.into())
-            }
+        (Err(Stopped::Failed(failure)), Some(own)) => match put_back(doing, &own, &failure)? {
+            Some(path) => Err(kept::set_aside(doing.machine.files(), &path).into()),
             None => Err(failure.into()),
         },
         (result, _) => result,
@@ -110,11 +107,15 @@ pub(super) fn start(doing: &Doing<'_>, unit: &str) -> Result<Success, Stopped> {
 }
 
 /// Puts the old version of a piece of software back and starts its unit anew, if there is an old version: one of its files.
-pub(super) fn put_back(doing: &Doing<'_>, installed: &Installed<'_>) -> Result<Option<PathBuf>, Stopped> {
+pub(super) fn put_back(
+    doing: &Doing<'_>,
+    installed: &Installed<'_>,
+    failure: &Failure,
+) -> Result<Option<PathBuf>, Stopped> {
     let files = doing.machine.files();
     let mut back = None;
     for path in &installed.paths {
-        if kept::restore(files, path)? {
+        if kept::take_back(files, path, failure)? {
             back = Some(path.clone());
         }
     }

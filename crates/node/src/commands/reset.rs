@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use bringup_disk::Files;
 use bringup_plan::{Action, GATE_FILE, InstallSource, Plan};
 use bringup_progress::{Made, State, decode};
 use bringup_systemd::{BusFault, Systemd};
@@ -52,7 +53,7 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
     let made = state.made();
     let original = |made: &Made| originals::is_kept(files, Path::new(&made.path()));
     let back: BTreeSet<&Made> = made.iter().filter(|made| original(made)).collect();
-    say(&page(&made, &back, &left(&state, plan.as_ref())));
+    say(&page(&made, &back, &left(&state, &made, plan.as_ref())));
     if !options.yes && !agreed() {
         say("nothing was changed\n");
         return Ok(Ended::No);
@@ -76,7 +77,7 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
         } else {
             kept::restore(files, &path).map_err(|fault| failed(fault.to_string()))?;
         }
-        remove(&kept::failed(&path))?;
+        kept::forget(files, &path).map_err(|fault| failed(fault.to_string()))?;
     }
     for folder in [places::OUTPUT, places::FETCH] {
         for name in files.disk().list(Path::new(folder)).unwrap_or_default() {
@@ -89,7 +90,7 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
     }
     // Last: whoever is interrupted begins anew with all that was made still known.
     remove(Path::new(places::JOURNAL))?;
-    say("done\n");
+    say(&answer(&hollow(files, &made)));
     Ok(Ended::Well)
 }
 
@@ -109,7 +110,7 @@ fn stop(plan: Option<&Plan>) -> Result<(), BusFault> {
 }
 
 /// What cannot be undone.
-fn left(state: &State, plan: Option<&Plan>) -> Vec<String> {
+fn left(state: &State, made: &BTreeSet<Made>, plan: Option<&Plan>) -> Vec<String> {
     let done = |name: &str| state.step(name).is_some();
     let steps = plan.map(|plan| plan.steps.as_slice()).unwrap_or_default();
     steps
@@ -125,9 +126,18 @@ fn left(state: &State, plan: Option<&Plan>) -> Vec<String> {
             Action::SetSysctls { .. } => Some("kernel settings, until the next boot".to_owned()),
             Action::TrustAuthorities { bundle } => Some(format!("authorities in `{bundle}`")),
             Action::KeepAddresses { host, path } => Some(format!("addresses of `{host}` in `{path}`")),
+            Action::StartUnit { unit, .. } if !made.contains(&Made::Unit(unit.clone())) => {
+                Some(format!("`{unit}`, which goes on running, and what runs in it"))
+            }
+            Action::StartKubelet { .. } => {
+                Some("pods that still run, and what kubelet keeps in `/var/lib/kubelet`".to_owned())
+            }
             _ => None,
         })
-        .chain(["the plan and the units that its carrier placed".to_owned()])
+        .chain([
+            "directories that were made on the way to a file, which it does not tell from others".to_owned(),
+            "the plan and the units that its carrier placed".to_owned(),
+        ])
         .collect()
 }
 
@@ -149,6 +159,35 @@ fn page(made: &BTreeSet<Made>, back: &BTreeSet<&Made>, left: &[String]) -> Strin
     text.push_str("leaves\n");
     for what in left {
         let _ = writeln!(text, "  {what}");
+    }
+    text
+}
+
+/// Directories above what was removed in which there is nothing now, or only others of these.
+fn hollow(files: Files<'_>, made: &BTreeSet<Made>) -> BTreeSet<PathBuf> {
+    let gone = made.iter().map(Made::path).chain([places::JOURNAL.to_owned()]);
+    let above: BTreeSet<PathBuf> = gone
+        .flat_map(|path| Path::new(&path).ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>())
+        .filter(|folder| folder.parent().is_some())
+        .collect();
+    let mut hollow = BTreeSet::new();
+    // What is within a directory comes after it.
+    for folder in above.into_iter().rev() {
+        let names = files.disk().list(&folder);
+        if names.is_ok_and(|names| names.iter().all(|name| hollow.contains(&folder.join(name)))) {
+            hollow.insert(folder);
+        }
+    }
+    hollow
+}
+
+fn answer(hollow: &BTreeSet<PathBuf>) -> String {
+    let mut text = String::from("done\n");
+    if !hollow.is_empty() {
+        text.push_str("nothing is left in these, which may have been there before\n");
+    }
+    for folder in hollow {
+        let _ = writeln!(text, "  {}/", folder.display());
     }
     text
 }

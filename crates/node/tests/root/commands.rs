@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
+use bringup_plan::Action;
 use rustix::fs::{FlockOperation, flock};
 
 use crate::node::{Node, agent, needs_root, ran};
@@ -190,7 +191,12 @@ fn a_dry_run_shows_all_and_does_nothing() {
 #[test]
 fn a_reset_removes_what_was_made_and_nothing_else() {
     needs_root();
-    let node = Node::new(&small());
+    let mut plan = small();
+    let mut runtime = plan.steps.last().cloned().unwrap();
+    runtime.name = "start-runtime".to_owned();
+    runtime.action = Action::StartUnit { unit: "containerd.service".to_owned(), reads: Vec::new() };
+    plan.steps.push(runtime);
+    let node = Node::new(&plan);
     node.put("/var/lib/own-not", "mine\n");
     node.up();
     node.put("/etc/deep/mine", "mine\n");
@@ -198,8 +204,22 @@ fn a_reset_removes_what_was_made_and_nothing_else() {
     assert_eq!(refused.code, Some(1));
     assert!(refused.output.ends_with("go on? [y/N] nothing was changed\n"), "{}", refused.output);
     assert!(node.path("/etc/one").exists());
+    let stays = "leaves\n  pods that still run, and what kubelet keeps in `/var/lib/kubelet`\n  \
+                 `containerd.service`, which goes on running, and what runs in it\n  \
+                 directories that were made on the way to a file, which it does not tell from others\n  \
+                 the plan and the units that its carrier placed\n";
+    assert!(refused.output.contains(stays), "{}", refused.output);
     let ran = node.answer(&["reset"], "y\n");
     assert_eq!(ran.code, Some(0), "{}", ran.errors);
+    // `/etc/deep` has something of somebody else's in it, and `/etc` the plan.
+    let (_, hollow) =
+        ran.output.split_once("done\nnothing is left in these, which may have been there before\n").unwrap();
+    for path in ["/opt", "/opt/bin", "/var/lib/bringup"] {
+        assert!(hollow.contains(&format!("  {path}/\n")) && node.path(path).is_dir(), "{path}: {hollow}");
+    }
+    for path in ["/etc", "/etc/deep", "/var/lib", "/var/lib/own"] {
+        assert!(!hollow.contains(&format!("  {path}/\n")), "{path}: {hollow}");
+    }
     for path in ["/etc/one", "/etc/deep/two", "/opt/bin/k", "/var/lib/own", "/run/bringup/kubelet.env"] {
         assert!(node.path(path).symlink_metadata().is_err(), "{path}");
     }
@@ -294,6 +314,8 @@ fn there_is_a_manual_and_shells_complete() {
     assert_eq!(names, commands.map(|command| format!("bringup-node{command}.8")));
     let page = std::fs::read_to_string(folder.join("bringup-node-up.8")).unwrap();
     assert!(page.starts_with(".ie") && page.contains("ignore\\-preflight"), "{page}");
+    let page = std::fs::read_to_string(folder.join("bringup-node-bootstrap.8")).unwrap();
+    assert!(page.starts_with(".ie") && page.contains("apiserver\\-endpoint"), "{page}");
     for shell in ["bash", "zsh", "fish"] {
         let script = ran(Command::new(agent()).args(["completions", shell]), "");
         assert_eq!(script.code, Some(0));
