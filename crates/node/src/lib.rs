@@ -48,6 +48,7 @@ mod server;
 mod software;
 mod swap_area;
 mod teller;
+mod turn;
 mod unpack;
 mod up;
 mod web;

@@ -9,10 +9,10 @@ use bringup_progress::Range;
 
 use crate::arguments::Up;
 use crate::ended::Ended;
-use crate::lock::Lock;
 use crate::machine::Machine;
 use crate::plan_file::PlanFault;
 use crate::teller::Teller;
+use crate::turn::{self, Turn};
 use crate::{gate, node_config, places, plan_file, up};
 
 /// Follows the plan.
@@ -34,12 +34,16 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
     let given = given(options.facts.as_deref(), &plan).map_err(wrong)?;
     // Giving up is the plan's end; whatever else stops a run may be gone at the next start.
     let not_yet = |fault: String| (Ended::NotYet, fault);
-    let lock = Lock::take(&machine).map_err(|fault| not_yet(fault.to_string()))?;
+    let range = Range { from: options.from, until: options.until };
+    let lock = match turn::take(&machine, range).map_err(|fault| not_yet(fault.to_string()))? {
+        Turn::Mine(lock) => lock,
+        Turn::Done => return Ok(Ended::Well),
+    };
     if !options.config.is_empty() {
         node_config::keep(&machine, &plan).map_err(|fault| not_yet(fault.to_string()))?;
     }
     let asked = up::Asked {
-        range: Range { from: options.from, until: options.until },
+        range,
         again: options.again,
         given,
         ignored: options.ignore_preflight.iter().cloned().collect(),
