@@ -186,6 +186,25 @@ def same(seen, wanted):
     assert seen == wanted, f"is     {json.dumps(seen, sort_keys=True)}\nwanted {json.dumps(wanted, sort_keys=True)}"
 
 
+def kubelet_alone(version, programs, folder):
+    """A real kubelet without a cluster has a real containerd, and is healthy for as long as came_up asks."""
+    path, _ = document("generic", version, folder)
+    token = folder / "token"
+    token.write_text("abcdef.0123456789abcdef")
+    command = [ROOT / "target/debug/bringup", "try", path, "--kubelet", programs / "kubelet", "--output", "json"]
+    command += ["--file", f"/etc/lab/bootstrap-token={token}", "-o", folder / "seen", "--patience", str(PATIENCE)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE)
+    log = folder / "seen/kubelet.log"
+    tail = "\n".join([done.stderr, *(log.read_text().splitlines()[-15:] if log.is_file() else [])])
+    assert done.returncode == 0, f"exit {done.returncode}\n{tail}"
+    outcome = json.loads(done.stdout)
+    assert outcome["came_up"] and outcome["agrees"], tail
+    same([outcome["kubelet"], outcome["stand_ins"]], ["real", ["kernel settings and modules"]])
+    assert "containerd is Debian's 1.6" in done.stderr, done.stderr
+    own = [seen["event"] for seen in outcome["events"] if seen["actor"] == "kubelet.service"]
+    same([own.count("started"), own.count("failed")], [1, 0])
+
+
 CHECKS = [came_up, nothing_stands_in, order, registered, name, provider_id, labels, taints, pods, address, ready, versions, log]
 
 
@@ -229,6 +248,8 @@ def main():
         programs = report.case(f"{version}: programs are built", built, version)
         if programs is None:
             continue
+        with tempfile.TemporaryDirectory(prefix="bringup-kubernetes-") as scratch:
+            report.case(f"{version}: kubelet without a cluster", kubelet_alone, version, programs, pathlib.Path(scratch))
         for document_name, extra, more in [("generic", ["--reboot"], [same_node_after_reboot]), ("aws", [], []), ("eks", [], [])]:
             with tempfile.TemporaryDirectory(prefix="bringup-kubernetes-") as scratch:
                 title = f"{version} {document_name}"

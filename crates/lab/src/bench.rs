@@ -30,7 +30,7 @@ impl Bench {
         Self::with(cache, &format!("{SUITE}-{RECIPE}"), &[], say)
     }
 
-    /// The bench for trials with a cluster: containerd, etcd and plugins for pods' networks are in it.
+    /// The bench for trials with a real kubelet: containerd, etcd and plugins for pods' networks are in it.
     pub fn prepare_for_kubernetes(cache: &Path, say: &mut dyn FnMut(u64)) -> Result<Self, LabFault> {
         Self::with(cache, &format!("{SUITE}-kubernetes-{RECIPE}"), KUBERNETES, say)
     }
@@ -48,6 +48,9 @@ impl Bench {
         }
         Ok(Self { root })
     }
+
+    /// The version of containerd in the bench for a real kubelet.
+    pub const CONTAINERD: &str = "1.6";
 
     /// Where it is.
     pub fn root(&self) -> &Path {

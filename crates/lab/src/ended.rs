@@ -17,6 +17,15 @@ const QUIET: Duration = Duration::from_secs(3);
 /// An agent that has given up and does not end in so long is not waited for any longer.
 const LAST_WORDS: Duration = Duration::from_secs(70);
 
+/// An agent that has paused looks again after 1, 2, 4, 8 and 16 seconds; by then what mends itself soon has done so.
+const PATIENCE_WITH_A_PAUSE: Duration = Duration::from_secs(35);
+
+/// Whether the agent has paused and has looked again often enough, in vain: nobody is there to mend anything.
+pub(crate) fn is_stuck(events: &[&Event], quiet: Duration) -> bool {
+    let last = events.iter().rev().find(|event| event.actor == "agent");
+    quiet >= PATIENCE_WITH_A_PAUSE && last.is_some_and(|last| last.event == "paused")
+}
+
 /// What a boot of one of our plans came to, by the agent's own events. It says that kubelet's step has finished when
 /// kubelet was active and healthy for ten seconds. What follows needs an API server: where there is none, the trial ends
 /// with the first step that cannot go on. `quiet` is how long the agent has said nothing.
@@ -163,6 +172,19 @@ mod tests {
         assert_eq!(after(&[("sysctls", "paused")]), None, "it may be mended");
         assert_eq!(after(&[("kubelet", "finished"), ("registered", "paused")]), Some(Verdict::CameUp));
         assert_eq!(after(&[("kubelet", "skipped"), ("registered", "paused")]), Some(Verdict::CameUp));
+    }
+
+    #[test]
+    fn a_pause_that_lasts_is_the_end() {
+        let stuck = |list: &[(&str, &str, &str)], seconds| {
+            is_stuck(&events(list).iter().collect::<Vec<_>>(), Duration::from_secs(seconds))
+        };
+        let paused = ("agent", "hook", "paused");
+        let others = ("multi-user.target", "", "started");
+        assert!(stuck(&[paused, others], 35));
+        assert!(!stuck(&[paused, others], 34), "it may mend itself");
+        assert!(!stuck(&[paused, ("agent", "hook", "resumed")], 35));
+        assert!(!stuck(&[], 35));
     }
 
     #[test]

@@ -14,6 +14,9 @@ use crate::{Instance, Kubernetes, LabFault, Subject, Way, Wishes};
 /// The name of a machine that no cloud gives one.
 pub(crate) const HOST: &str = "node1";
 
+const RUNTIME_PATH: &str = "/usr/bin/containerd";
+const RUNTIME_UNIT_PATH: &str = "/usr/lib/systemd/system/containerd.service";
+
 /// What the programs of the machine trust.
 const BUNDLE: &str = "/etc/ssl/certs/ca-certificates.crt";
 /// What follows it in the bundle is the lab's.
@@ -112,10 +115,14 @@ impl Layer {
     /// Kubelet and the runtime, or what stands in for them.
     fn software(&self, subject: &Subject, wishes: &Wishes) -> Result<(), LabFault> {
         let version = |software: &str| subject.plan.as_ref().and_then(|plan| expected(plan, software));
-        if wishes.kubernetes.is_none() {
+        if wishes.is_real() {
+            self.uncover_runtime()?;
+            // The root has it for the cluster, which runs beside the machine and not in it.
+            self.link("/etc/systemd/system/etcd.service", "/dev/null")?;
+        } else {
             let runtime_version = version("containerd").unwrap_or_else(|| "2.0.0".to_owned());
-            self.write("/usr/bin/containerd", runtime(&runtime_version).as_bytes(), 0o755)?;
-            self.write("/usr/lib/systemd/system/containerd.service", RUNTIME_UNIT.as_bytes(), 0o644)?;
+            self.write(RUNTIME_PATH, runtime(&runtime_version).as_bytes(), 0o755)?;
+            self.write(RUNTIME_UNIT_PATH, RUNTIME_UNIT.as_bytes(), 0o644)?;
         }
         let mut unit = KUBELET_UNIT.to_owned();
         if let Some(kubelet) = wishes.real_kubelet() {
@@ -130,6 +137,17 @@ impl Layer {
         if wishes.misbehaviour == Misbehaviour::StartsEarly {
             let place = "/etc/systemd/system/multi-user.target.wants/kubelet.service";
             self.link(place, "/usr/lib/systemd/system/kubelet.service")?;
+        }
+        Ok(())
+    }
+
+    /// Takes an earlier boot's stand-in for the runtime away, so that the root's own is seen.
+    fn uncover_runtime(&self) -> Result<(), LabFault> {
+        let unit = self.path(RUNTIME_UNIT_PATH);
+        if std::fs::read(&unit).is_ok_and(|text| text == RUNTIME_UNIT.as_bytes()) {
+            for path in [self.path(RUNTIME_PATH), unit] {
+                std::fs::remove_file(&path).map_err(LabFault::file("remove", &path))?;
+            }
         }
         Ok(())
     }

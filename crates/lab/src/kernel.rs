@@ -10,6 +10,9 @@ use crate::Instance;
 /// Settings that a network namespace has for itself; all others are the machine's.
 const OWN: &str = "net.";
 
+/// The table of swap when there is none.
+const SWAPS: &str = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority";
+
 /// What a plan would change of the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Touched {
@@ -36,6 +39,8 @@ impl Touched {
         let mut script = String::from(
             "#!/bin/sh\n# What the lab lays over the kernel.\nmkdir -p /lab/module /lab/sysctl\n",
         );
+        // Swap that is on is this machine's, not the container's.
+        let _ = write!(script, "echo '{SWAPS}' >/lab/swaps\nmount --bind /lab/swaps /proc/swaps\n");
         for module in &self.modules {
             let _ = writeln!(script, "mkdir -p /lab/module/{}", module.replace('-', "_"));
         }

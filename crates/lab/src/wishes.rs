@@ -18,7 +18,7 @@ pub struct Wishes {
     pub instance: Instance,
     /// Where the machine's disk is kept, to be booted again another time.
     pub machine: Option<PathBuf>,
-    /// A kubelet to run, instead of the stand-in.
+    /// A kubelet to run, instead of the stand-in; Debian's containerd then runs, too.
     pub kubelet: Option<PathBuf>,
     /// A cluster to join.
     pub kubernetes: Option<Arc<Kubernetes>>,
@@ -114,6 +114,16 @@ impl Wishes {
             });
         }
         hindrance::grips(plan, &self.hindrances).map(drop)
+    }
+
+    /// Whether kubelet is real, and so is its runtime: it does not run without one.
+    pub fn is_real(&self) -> bool {
+        self.kubelet.is_some() || self.kubernetes.is_some()
+    }
+
+    /// Whether something was asked for that may yet end a pause, or is to be seen while it lasts.
+    pub(crate) fn may_end_a_pause(&self) -> bool {
+        !self.hindrances.is_empty() || self.metadata_fault.is_some() || !self.until.is_empty() || self.shell
     }
 
     /// The kubelet to run, if it is not to be the stand-in.

@@ -1,5 +1,7 @@
 """The operator's programs."""
 
+import time
+
 from machine import document
 
 # Whatever of it is left, shows in the list of processes.
@@ -36,6 +38,18 @@ def paused(lab):
     assert trial.of("prepare", "resumed"), trial.story()
     assert machine.runs() == 5
     machine.like(lab.reference(document()))
+
+
+def stays_paused(lab):
+    """Nobody mends it: that is told once the agent has looked again a few times, not when all patience is over."""
+    machine = lab.machine("hook that stays paused")
+    began = time.monotonic()
+    trial = machine.boot(document(), behaviour="echo it is broken; exit 1", patience=400, deadline=400).did_not()
+    assert time.monotonic() - began < 200 and trial.code == 3, (time.monotonic() - began, trial.code)
+    (failing,) = trial.outcome["failing"]
+    assert failing["what"] == "prepare" and "it is broken" in failing["tail"], failing
+    # Three attempts, then looks after up to 1, 2, 4 and 8 seconds; a fifth comes in time on most machines.
+    assert machine.runs() >= 3 + 4 and not machine.calls(), machine.runs()
 
 
 def hindered(lab):
@@ -81,6 +95,7 @@ def cases():
     yield "a hook that fails twice is tried again", failing
     yield "a hook that hangs is ended with all that it started", hanging
     yield "a paused hook goes on by itself", paused
+    yield "a paused hook that nobody mends ends the trial", stays_paused
     yield "a hook that the lab makes fail and slow", hindered
     yield "a hook that gives up ends it, and says why", gives_up
     yield "a paused agent holds up nobody", holds_up_nobody

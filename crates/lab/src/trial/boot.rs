@@ -101,7 +101,7 @@ impl Trial {
         let node = self.node_name();
         let start = |cluster| ControlPlane::start(cluster, &self.lower, &network, &node);
         let mut plane = cluster.as_deref().map(start).transpose()?;
-        let more = if cluster.is_some() { self.real_node()? } else { Vec::new() };
+        let more = if self.wishes.is_real() { self.real_node()? } else { Vec::new() };
         let deadline = Instant::now() + self.wishes.patience;
         let container = Container::boot(&self.lower, self.folder.path(), &network, &more)?;
         let journal = self.layer().path(intervention::JOURNAL);
@@ -305,6 +305,12 @@ impl Trial {
         let own = self.own_events();
         let verdict = if let Some(plan) = &self.subject.plan {
             let ended = ended::by_agent(&own, plan, running.last.elapsed());
+            if ended.is_none()
+                && !self.wishes.may_end_a_pause()
+                && ended::is_stuck(&own, running.last.elapsed())
+            {
+                return Some(Verdict::NotYet);
+            }
             // Where there is a cluster, the agent gets to the end of its plan.
             let last = own.iter().rev().find(|event| event.actor == "agent");
             let arrived = last.is_some_and(|last| matches!(last.event.as_str(), "arrived" | "gave-up"));

@@ -164,15 +164,12 @@ impl Trial {
             None => "Debian 12".to_owned(),
         };
         let mut stand_ins = vec!["kernel settings and modules".to_owned()];
-        if self.wishes.kubernetes.is_none() {
-            stand_ins.insert(0, "containerd".to_owned());
-        }
         if self.wishes.kubernetes.as_ref().is_some_and(|cluster| cluster.stood_in_for_eks()) {
             stand_ins.push("EKS' authenticator".to_owned());
         }
-        let real = self.wishes.real_kubelet().is_some();
+        let real = self.wishes.is_real();
         if !real {
-            stand_ins.insert(0, "kubelet".to_owned());
+            stand_ins.splice(0..0, ["kubelet", "containerd"].map(str::to_owned));
         }
         Ok(Outcome {
             came_up: verdict == Verdict::CameUp,
@@ -221,7 +218,7 @@ impl Trial {
     /// What kubelet wrote in all boots and the control plane in the last one, by name, where they are real.
     pub fn logs(&self) -> Result<Vec<(&'static str, String)>, LabFault> {
         let mut logs = Vec::new();
-        if self.wishes.real_kubelet().is_some() {
+        if self.wishes.is_real() {
             let journal = format!("--directory={}", self.layer().path("/var/log/journal").display());
             let form = ["--unit=kubelet.service", "--output=short-precise", "--no-pager", "--quiet"];
             logs.push(("kubelet", run("journalctl", &[[journal.as_str()].as_slice(), &form].concat())?));

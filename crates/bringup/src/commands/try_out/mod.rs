@@ -1,6 +1,7 @@
 //! `bringup try`
 
 mod asked;
+mod stand_in;
 mod told;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use bringup_lab::timeline::line;
 use bringup_lab::{Bench, Kubernetes, LabFault, Outcome, Subject, Trial, Verdict as Came, Way, Wishes};
 use bringup_plan::Plan;
 use bringup_spec::{AgentSource, Carrier, Certificate, JoinMethod, OsFamily, Platform, SecretSource};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use self::asked::{pairs, wishes};
 use self::told::{summary, write};
@@ -71,7 +72,7 @@ fn try_one(arguments: &TryOut, terminal: &mut Terminal) -> Result<Verdict, Stop>
         return Err(of_lab(&fault));
     }
     let quiet = arguments.output == Form::Json;
-    let make = if wishes.kubernetes.is_some() { Bench::prepare_for_kubernetes } else { Bench::prepare };
+    let make = if wishes.is_real() { Bench::prepare_for_kubernetes } else { Bench::prepare };
     let bar = terminal.progress(1000, "making a Debian root, once");
     let bench = make(&cache(), &mut |share| bar.set_position(share));
     bar.finish_and_clear();
@@ -161,6 +162,7 @@ fn subject(
             files: own_files,
             ..foreign(bytes)
         };
+        stand_in::tell(subject.plan.as_ref(), wishes.is_real(), terminal);
         return Ok(Ok((subject, Findings::default())));
     }
     let mut project = Project::load(std::slice::from_ref(&arguments.input), &arguments.selection)?;
@@ -180,9 +182,10 @@ fn subject(
     }
     if let Some(programs) = &arguments.kubernetes {
         wishes.kubernetes = Some(Arc::new(cluster(programs, &mut project, key)?));
-        terminal.say(
-            "the cluster is the lab's own: so are the authority and what the node joins with; kubelet makes no control groups\n",
-        );
+        terminal.say("the cluster is the lab's own: so are the authority and what the node joins with\n");
+    }
+    if let Some(group) = project.group_mut(key) {
+        stand_in::adapt(group, wishes.is_real(), terminal);
     }
     let (_, group) = project.group(key).ok_or_else(|| Stop::input("there is no such node group"))?;
     if let (None, Some(kind)) = (&arguments.instance_type, group.instance_types.first()) {
@@ -272,8 +275,7 @@ fn foreign(bytes: Vec<u8>) -> Subject {
 
 /// A cluster at the document's endpoint, which the document is told to trust and to join.
 fn cluster(programs: &Path, project: &mut Project, key: GroupKey) -> Result<Kubernetes, Stop> {
-    let missing = || Stop::input("there is no such node group");
-    let spec = project.spec_mut(key).ok_or_else(missing)?;
+    let spec = project.spec_mut(key).ok_or_else(|| Stop::input("there is no such node group"))?;
     let secret = |path: &str| Some(SecretSource::File(path.to_owned()));
     match spec.join.method {
         JoinMethod::BootstrapToken => spec.join.token = secret(Kubernetes::TOKEN),
@@ -288,11 +290,6 @@ fn cluster(programs: &Path, project: &mut Project, key: GroupKey) -> Result<Kube
     let cluster = Kubernetes::prepare(programs, endpoint).map_err(|fault| of_lab(&fault))?;
     if let Some(api) = &mut spec.api {
         api.certificate_authority = Certificate::parse(cluster.authority()).ok();
-    }
-    // A container has no control groups to hand on.
-    let kubelet = &mut project.group_mut(key).ok_or_else(missing)?.kubelet.config;
-    for (field, value) in [("cgroupsPerQOS", json!(false)), ("enforceNodeAllocatable", json!([]))] {
-        kubelet.entry(field.to_owned()).or_insert(value);
     }
     Ok(cluster)
 }

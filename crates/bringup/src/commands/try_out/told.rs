@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use bringup_lab::timeline::{page, svg};
-use bringup_lab::{Outcome, Verdict as Came};
+use bringup_lab::{KubeletKind, Outcome, Verdict as Came};
 
 use crate::files;
 use crate::outcome::Stop;
@@ -43,6 +43,9 @@ pub(super) fn summary(outcome: &Outcome, paint: Paint) -> String {
         (false, _) => outcome.disagreements.join("; "),
     };
     let mut text = format!("\n{verdict}; {order}\non {}", outcome.os);
+    if outcome.kubelet == KubeletKind::Real {
+        text.push_str("; kubelet and containerd are real");
+    }
     if !outcome.stand_ins.is_empty() {
         let _ = write!(text, "; stand-ins for {}", outcome.stand_ins.join(", "));
     }
@@ -71,7 +74,7 @@ pub(super) fn summary(outcome: &Outcome, paint: Paint) -> String {
 #[cfg(test)]
 mod tests {
     use bringup_diag::Colour;
-    use bringup_lab::{Failing, KubeletKind};
+    use bringup_lab::Failing;
 
     use super::*;
 

@@ -1,0 +1,59 @@
+//! What a container cannot do as a machine does, and what is set aside of a document for that.
+
+use bringup_lab::Bench;
+use bringup_plan::{Action, Plan};
+use bringup_spec::{NodeGroup, RuntimeName, SoftwareSource, Swap, SwapPolicy};
+use serde_json::json;
+
+use crate::Terminal;
+
+/// Sets aside what cannot be had in the lab, and says so. `real` is whether kubelet and containerd are.
+pub(super) fn adapt(group: &mut NodeGroup, real: bool, terminal: &mut Terminal) {
+    if real {
+        // A container has no control groups to hand on.
+        for (field, value) in [("cgroupsPerQOS", json!(false)), ("enforceNodeAllocatable", json!([]))] {
+            group.kubelet.config.entry(field.to_owned()).or_insert(value);
+        }
+        let aside =
+            runtime(group).map_or_else(String::new, |version| format!(", not the document's `{version}`"));
+        terminal.say(&format!(
+            "kubelet and containerd are real; containerd is Debian's {}{aside}; kubelet makes no control groups\n",
+            Bench::CONTAINERD
+        ));
+    }
+    if let Some(swap) = group.swap.as_mut().filter(|swap| swap.policy == SwapPolicy::File) {
+        *swap = Swap { policy: SwapPolicy::Keep, size_mib: None, path: None };
+        terminal.say(
+            "swap is `keep`, not `file`: a container cannot switch swap on, the kernel is this machine's\n",
+        );
+    }
+}
+
+/// Has the plan written for the containerd that there is; gives the version that was set aside. A document that
+/// installs one brings it, and one with a configuration of its own is taken at its word.
+fn runtime(group: &mut NodeGroup) -> Option<String> {
+    let in_image = group.software.runtime.from == SoftwareSource::Image;
+    if !in_image || group.runtime.name != RuntimeName::Containerd || group.runtime.config.is_some() {
+        return None;
+    }
+    let wanted = group.software.runtime.version.take().or_else(|| group.runtime.version.take());
+    group.runtime.version = Some(Bench::CONTAINERD.to_owned());
+    wanted.filter(|version| version != Bench::CONTAINERD)
+}
+
+/// Says what a carrier, which is taken as it is, will come upon.
+pub(super) fn tell(plan: Option<&Plan>, real: bool, terminal: &mut Terminal) {
+    if real {
+        terminal.say(&format!(
+            "kubelet and containerd are real; containerd is Debian's {}; kubelet makes no control groups only where the carrier says so\n",
+            Bench::CONTAINERD
+        ));
+    }
+    let file = |action: &Action| matches!(action, Action::SetSwap { policy: SwapPolicy::File, .. });
+    if let Some(step) = plan.into_iter().flat_map(|plan| &plan.steps).find(|step| file(&step.action)) {
+        terminal.say(&format!(
+            "a container cannot switch swap on, the kernel is this machine's: the step `{}` will not be done\n",
+            step.name
+        ));
+    }
+}
