@@ -118,15 +118,25 @@ pub(crate) fn take_back(files: Files<'_>, path: &Path, failure: &Failure) -> Res
     restore(files, path)
 }
 
+/// Why a new version failed, where the way back to the old one was cut off: something is set aside, and something still
+/// kept. A program may be new, old or not there at all.
+pub(crate) fn interrupted(files: Files<'_>, paths: &[PathBuf]) -> Option<Failure> {
+    let path = paths.iter().find(|path| has_failed(files, path))?;
+    paths.iter().any(|path| is_file(files, &old(path))).then(|| {
+        let Reason { why, tail } = told(files, path);
+        Failure::new(FailureKind::Operator, why, "").with_tail(tail)
+    })
+}
+
+fn told(files: Files<'_>, path: &Path) -> Reason {
+    let bytes = files.read(&reason(path)).ok().flatten();
+    bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
 /// A version that failed waits beside the one that runs: why it failed, however often that is asked.
 pub(crate) fn set_aside(files: Files<'_>, path: &Path) -> Failure {
     let failed = failed(path);
-    let reason: Reason = files
-        .read(&reason(path))
-        .ok()
-        .flatten()
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .unwrap_or_default();
+    let reason = told(files, path);
     let aside = format!("the new version is set aside as `{}`, and the old one runs", failed.display());
     Failure::new(
         FailureKind::Operator,
@@ -168,7 +178,7 @@ mod tests {
 
     use bringup_progress::{Failure, FailureKind};
 
-    use super::{failed, has_failed, keep, old, reason, restore, set_aside, settle, take_back};
+    use super::{failed, has_failed, interrupted, keep, old, reason, restore, set_aside, settle, take_back};
 
     const PATH: &str = "/opt/bin/kubelet";
 
@@ -253,6 +263,31 @@ mod tests {
             take_back(files, path, &failure("it ended")).unwrap();
             keep(files, path).unwrap();
             assert_eq!((has_failed(files, path), read(files, &reason(path))), (false, None));
+        });
+    }
+
+    /// The power may go between the two renames of the way back.
+    #[test]
+    fn a_way_back_that_was_cut_off_is_gone_to_its_end() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        on_a_disk(|files| {
+            let path = Path::new(PATH);
+            put(files, "one");
+            keep(files, path).unwrap();
+            put(files, "two");
+            let failure = Failure::new(FailureKind::Transient, "it ended with code 7", "");
+            assert!(interrupted(files, &[path.to_owned()]).is_none());
+            take_back(files, path, &failure).unwrap();
+            assert!(interrupted(files, &[path.to_owned()]).is_none());
+            // As the cut would leave it.
+            files.publish(path, &old(path)).unwrap();
+            let found = interrupted(files, &[path.to_owned()]).unwrap();
+            assert_eq!(found.why, "it ended with code 7");
+            assert!(take_back(files, path, &found).unwrap());
+            assert_eq!(read(files, path).as_deref(), Some("one"));
+            assert_eq!(read(files, &failed(path)).as_deref(), Some("two"));
         });
     }
 

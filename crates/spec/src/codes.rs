@@ -62,7 +62,8 @@ bringup_diag::codes! {
     /// or a part of its own.
     NODECONFIG_FURTHER = "nodeconfig/further-document";
     /// Something that should hold a NodeConfig and cannot be taken apart: MIME without its end, compressed data that is cut
-    /// off, a message or a directory without any NodeConfig in it.
+    /// off, a message or a directory without any NodeConfig in it. The node would be configured without what it was to
+    /// say. Give a file, a directory of files or user-data that has one.
     NODECONFIG_SOURCE = "nodeconfig/source";
     /// A call of `bootstrap` without a cluster's name, or with a flag that has no value. `bootstrap.sh` ends there in the
     /// midst of its work, or goes on without. Write what the hint says.

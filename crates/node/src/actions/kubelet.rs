@@ -26,6 +26,9 @@ pub(super) fn start(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped>
     }
     let files = doing.machine.files();
     let paths = kept::paths(doing.state, Some(doing.plan));
+    if let Some(failure) = kept::interrupted(files, &paths) {
+        return Err(restored(doing, failure)?.into());
+    }
     if let Some(path) = paths.iter().find(|path| kept::has_failed(files, path)) {
         return Err(kept::set_aside(files, path).into());
     }

@@ -90,6 +90,11 @@ pub(super) fn start(doing: &Doing<'_>, unit: &str) -> Result<Success, Stopped> {
     let own = kept::installed(doing.state, doing.plan)
         .into_iter()
         .find(|installed| unit.strip_suffix(".service") == Some(installed.software));
+    if let Some(own) = &own
+        && let Some(failure) = kept::interrupted(doing.machine.files(), &own.paths)
+    {
+        put_back(doing, own, &failure)?;
+    }
     let failed =
         own.iter().flat_map(|own| &own.paths).find(|path| kept::has_failed(doing.machine.files(), path));
     if let Some(path) = failed {
