@@ -1,5 +1,6 @@
 """Power cuts, and a lab that is interrupted."""
 
+import json
 import pathlib
 import re
 import signal
@@ -7,9 +8,10 @@ import subprocess
 import time
 
 import machine as bench
+from cases.signals import KUBECONFIG
 from machine import document, leftovers
 
-# What waits for the operator without an API server is no place to cut.
+# What follows waits for an API server, unless the agent cannot ask it: see `after_kubelet`.
 LAST = "kubelet"
 
 
@@ -24,6 +26,27 @@ def at_every_step(lab):
     # A program that was cut off runs again, and only that.
     assert machine.runs() <= 2 and len(machine.calls()) <= 2, (machine.runs(), machine.calls())
     machine.like(lab.reference(document()))
+
+
+def after_kubelet(lab):
+    """What follows registration is reached where the agent cannot ask for its node: it goes on without."""
+    after = {"name": "after", "run": ["/opt/lab/prepare", "after"], "after": ["registered"], "timeout": "9s"}
+    made = document(signals=[{"kind": "file", "path": "/lab/signal"}])
+    made["spec"]["join"] = {"method": "kubeconfig", "kubeconfig": {"file": "/etc/lab/kubeconfig"}}
+    made["spec"]["nodeGroups"][0]["steps"].append(after)
+    steps = [step["name"] for step in lab.plan(made)["steps"]]
+    steps = steps[steps.index("registered") :]
+    assert steps[:3] == ["registered", "after", "report"] and len(steps) == 4, steps
+    machine = lab.machine("power cuts after kubelet")
+    options = [word for step in steps for word in ("--power-cut", step)]
+    kubeconfig = machine.give(KUBECONFIG, "kubeconfig")
+    trial = machine.boot(made, *options, "--file", f"/etc/lab/kubeconfig={kubeconfig}", deadline=300).came_up()
+    cut = [event["step"] for event in trial.of("lab", "power-cut")]
+    assert cut == steps, (cut, steps)
+    # `prepare` once; `after` may have begun when it was cut off, and then runs again.
+    assert machine.runs() in (2, 3), machine.runs()
+    assert json.loads(machine.text("/lab/signal"))["outcome"] == "success"
+    assert machine.path("/var/lib/bringup/done.json").exists()
 
 
 def interrupted(number):
@@ -171,6 +194,7 @@ def wait_for(holds):
 
 def cases():
     yield "the power goes at every step", at_every_step
+    yield "the power goes at every step after kubelet", after_kubelet
     yield "the power goes at steps in whatever order", in_any_order
     yield "a power cut that it did not come to", left_undone
     yield "a shell in which somebody mends the machine", mended
