@@ -8,10 +8,9 @@
     reason = "a benchmark starts processes, reads files and prints"
 )]
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod container;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use bringup_plan::LocalFiles;
 use serde_json::Value;
 
@@ -29,27 +28,9 @@ fn main() -> anyhow::Result<()> {
     if std::env::args().any(|argument| argument == "--test") {
         return Ok(());
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
-    let agent = std::env::var_os("BRINGUP_NODE_BINARY").map_or_else(
-        || root.join("target/dist").join(format!("bringup-node-{}", std::env::consts::ARCH)),
-        PathBuf::from,
-    );
-    ensure!(
-        agent.is_file(),
-        "there is no `{}`: build it with `cargo xtask dist`, or name one in BRINGUP_NODE_BINARY",
-        agent.display()
-    );
-    let inside = tempfile::tempdir()?;
-    let here = root.join("crates/bench/benches/agent");
-    for name in ["main", "measured", "metadata.py", "bootstrap.sh"] {
-        std::fs::copy(here.join(name), inside.path().join(name)).with_context(|| name.to_owned())?;
-    }
-    std::fs::copy(&agent, inside.path().join("bringup-node"))?;
-    let document = std::fs::read_to_string(here.join("cluster.yaml"))?;
-    std::fs::write(inside.path().join("plan.json"), plan(&document)?)?;
-    let status = Command::new(root.join("tests/container")).arg(inside.path()).status()?;
-    ensure!(status.success(), "the comparison did not come to its end");
-    let figures: Value = serde_json::from_slice(&std::fs::read(inside.path().join("figures.json"))?)?;
+    let agent = container::agent()?;
+    let document = include_str!("agent/cluster.yaml");
+    let figures = container::compared(&agent, &["agent"], &[("plan.json", plan(document)?)])?;
     print(&figures, agent.metadata()?.len());
     Ok(())
 }

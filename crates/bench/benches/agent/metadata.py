@@ -20,6 +20,10 @@ ANSWERS = {
     "GET /latest/meta-data/instance-id": NODE["id"],
     "GET /latest/meta-data/instance-type": NODE["type"],
     "GET /latest/meta-data/instance-life-cycle": "on-demand",
+    "GET /latest/meta-data/mac": "02:00:00:00:00:01",
+    "GET /latest/meta-data/placement/availability-zone": NODE["zone"],
+    "GET /latest/meta-data/placement/region": NODE["region"],
+    "GET /latest/meta-data/services/domain": "amazonaws.com",
     "GET /latest/meta-data/hostname": HOSTNAME,
     "GET /latest/meta-data/local-hostname": HOSTNAME,
 }
