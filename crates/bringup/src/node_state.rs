@@ -240,6 +240,11 @@ fn content_state(content: &Content) -> (Option<String>, String) {
         Content::Text(text) => (Some(text.to_string()), String::new()),
         Content::Base64(encoded) => bytes_state(encoded),
         Content::Secret(secret) => (None, secret_source(secret)),
+        Content::Merged { otherwise, over } => {
+            let over = over.iter().map(|text| format!("<laid over it>\n{text}"));
+            let text = [format!("<the image's own, or>\n{otherwise}")].into_iter().chain(over);
+            (Some(text.collect()), String::new())
+        }
         Content::Pieces(pieces) => {
             let text = pieces.iter().map(|piece| match content_state(piece) {
                 (Some(text), _) => text,

@@ -145,6 +145,10 @@ impl FirstStage {
                                 lines,
                             });
                         }
+                        Content::Merged { .. } => {
+                            let why = "it lays the document's settings over the image's";
+                            findings.push(agent_needed(load, &step.name, why));
+                        }
                         _ => findings.push(agent_needed(load, &step.name, "it holds a secret")),
                     },
                 },

@@ -78,7 +78,7 @@ pub(crate) fn known_bytes(content: &Content) -> Option<Vec<u8>> {
     match content {
         Content::Text(text) => text.as_literal().map(|text| text.as_bytes().to_vec()),
         Content::Base64(text) => BASE64_STANDARD.decode(text).ok(),
-        Content::Secret(_) | Content::Pieces(_) => None,
+        Content::Secret(_) | Content::Pieces(_) | Content::Merged { .. } => None,
     }
 }
 

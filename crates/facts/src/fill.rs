@@ -52,6 +52,10 @@ impl Known<'_> {
             Content::Pieces(pieces) => {
                 Content::Pieces(pieces.iter().map(|piece| self.content(piece)).collect::<Result<_, _>>()?)
             }
+            Content::Merged { otherwise, over } => Content::Merged {
+                otherwise: Text::literal(self.text(otherwise)?),
+                over: over.iter().map(|text| self.text(text).map(Text::literal)).collect::<Result<_, _>>()?,
+            },
             Content::Base64(_) | Content::Secret(_) => content.clone(),
         })
     }

@@ -6,14 +6,16 @@ use std::path::Path;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_disk::Kind;
 use bringup_plan::{Action, Content, GATE_FILE, InstallSource, PlacedBy, Plan, Unit};
-use bringup_progress::Order;
+use bringup_progress::{Order, State};
+use bringup_spec::Text;
 use bringup_systemd::{Activity, Systemd};
 use serde::Serialize;
 
-use crate::actions::kernel;
 use crate::actions::units::UNITS;
+use crate::actions::{kernel, merged};
 use crate::difference::unified;
 use crate::machine::Machine;
+use crate::places;
 
 /// What a step would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -135,6 +137,13 @@ pub(crate) fn drift(machine: &Machine, plan: &Plan, action: &Action) -> Preview 
             let mut preview = match content {
                 Content::Text(text) => eyes.text(path, text.as_literal().unwrap_or_default(), is_open(mode)),
                 Content::Base64(text) => eyes.bytes(path, text),
+                Content::Merged { otherwise, over } => {
+                    let original = merged::original(machine.files(), Path::new(path)).ok().flatten();
+                    match merged::text(path, original.as_deref(), otherwise, over) {
+                        Ok(text) => eyes.text(path, &text, is_open(mode)),
+                        Err(_) => Preview::nothing(),
+                    }
+                }
                 Content::Secret(_) | Content::Pieces(_) => Preview::nothing(),
             };
             preview.does.extend(eyes.permissions(path, mode));
@@ -181,6 +190,7 @@ impl Eyes<'_> {
         let mut preview = match content {
             Content::Text(text) => self.text(path, text.as_literal().unwrap_or_default(), is_open(mode)),
             Content::Base64(text) => self.bytes(path, text),
+            Content::Merged { otherwise, over } => self.merged(path, mode, otherwise, over),
             Content::Secret(_) | Content::Pieces(_) => {
                 let file = FileChange { path: path.to_owned(), diff: None };
                 Preview { does: Vec::new(), files: vec![file] }
@@ -190,6 +200,29 @@ impl Eyes<'_> {
             preview.does.push(format!("sets the permissions of `{path}` to {mode}"));
         }
         preview
+    }
+
+    /// Of a file that the agent has not written yet, the original is the file itself.
+    fn merged(&self, path: &str, mode: &str, otherwise: &Text, over: &[Text]) -> Preview {
+        let files = self.machine.files();
+        let kept = merged::original(files, Path::new(path)).ok().flatten();
+        let original = kept.or_else(|| {
+            let theirs = !self.is_ours(path);
+            files.read(Path::new(path)).ok().flatten().filter(|_| theirs)
+        });
+        match merged::text(path, original.as_deref(), otherwise, over) {
+            Ok(text) => self.text(path, &text, is_open(mode)),
+            Err(failure) => Preview::doing(failure.why),
+        }
+    }
+
+    /// Whether the journal says that the agent has written there.
+    fn is_ours(&self, path: &str) -> bool {
+        let bytes = self.machine.files().read(Path::new(places::JOURNAL)).ok().flatten();
+        let decoded = bytes.and_then(|bytes| bringup_progress::decode(&bytes).ok());
+        decoded.is_some_and(|journal| {
+            State::fold(&journal.records).made().iter().any(|made| made.path() == path)
+        })
     }
 
     /// What is wrong with the permissions of what stands there.

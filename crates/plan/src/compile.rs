@@ -205,14 +205,8 @@ fn kubelet_files(context: &mut Context<'_>, decisions: &Decisions, sandbox_image
         return (Vec::new(), Text::default());
     }
     let mut steps = Vec::new();
-    let text = config::whole(context, decisions);
-    steps.push(write_file(
-        "kubelet-config",
-        Phase::Configure,
-        decisions.layout.config,
-        "0644",
-        Content::Text(text),
-    ));
+    let content = config::whole(context, decisions);
+    steps.push(write_file("kubelet-config", Phase::Configure, decisions.layout.config, "0644", content));
     if let Some(provider) = credential_provider::config(context, decisions) {
         let body = Content::Text(template::json_text(&provider));
         let path = decisions.layout.credential_provider;
@@ -305,6 +299,7 @@ fn collect_content<'a>(content: &'a Content, texts: &mut Vec<&'a Text>) {
                 collect_content(piece, texts);
             }
         }
+        Content::Merged { otherwise, over } => texts.extend([otherwise].into_iter().chain(over)),
         Content::Base64(_) | Content::Secret(_) => {}
     }
 }

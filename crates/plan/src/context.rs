@@ -1,11 +1,19 @@
 //! What every part of the compiler needs at hand: the document, the group, and where findings and origins go.
 
+use std::collections::BTreeMap;
+
 use bringup_diag::{Code, Finding, Findings};
 use bringup_kubelet::Minor;
-use bringup_spec::{AgentSource, ClusterSpec, Document, JoinMethod, NodeGroup, Platform};
+use bringup_spec::{
+    AgentSource, ClusterSpec, Document, Fact, Flavour, JoinMethod, NodeGroup, OsFamily, Platform, Text,
+};
 use bringup_yaml::Path;
 
 use crate::{LocalFiles, Origin, Provenance, versions};
+
+/// Labels that eksctl's script adds on images of EKS with `bootstrap.sh`, and that people select nodes by.
+const SCRIPTED_LABELS: [(&str, Fact); 2] =
+    [("alpha.eksctl.io/instance-id", Fact::InstanceId), ("node-lifecycle", Fact::Lifecycle)];
 
 /// One node group on its way to a plan.
 pub(crate) struct Context<'a> {
@@ -57,6 +65,22 @@ impl<'a> Context<'a> {
             && self.spec.api.is_none()
             && self.spec.join.method == JoinMethod::EksToken
             && self.group.agent.from != AgentSource::None
+    }
+
+    /// Whether the nodes keep the names of EKS' images with `bootstrap.sh`.
+    pub(crate) fn is_scripted_eks(&self) -> bool {
+        self.spec.flavour == Flavour::Eks && self.group.os.family == OsFamily::AmazonLinux2
+    }
+
+    /// The labels that a node registers with: the document's, and those of its flavour that the document does not give.
+    pub(crate) fn labels(&self) -> BTreeMap<String, Text> {
+        let mut labels = self.group.labels.clone();
+        if self.is_scripted_eks() && self.on_aws() {
+            for (label, fact) in SCRIPTED_LABELS {
+                labels.entry(label.to_owned()).or_insert_with(|| Text::fact(fact));
+            }
+        }
+        labels
     }
 
     /// The cluster's name in EKS.

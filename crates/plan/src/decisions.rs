@@ -26,6 +26,8 @@ pub(crate) struct Decisions {
     pub(crate) election: Option<Election>,
     /// Whether the image is one of EKS' own: it has their slices and their credential provider.
     pub(crate) eks_image: bool,
+    /// Whether settings are laid over the files that the image has, rather than written whole.
+    pub(crate) over_image: bool,
     pub(crate) runtime: RuntimeName,
     /// The cgroup driver that kubelet and the runtime share.
     pub(crate) cgroup_driver: String,
@@ -56,6 +58,8 @@ impl Decisions {
             pods_per_core: pods_per_core(group),
             election: election(context),
             eks_image,
+            // Without an agent nobody merges anything on the node.
+            over_image: context.is_scripted_eks() && group.agent.from != AgentSource::None,
             runtime: group.runtime.name,
             cgroup_driver: agreement.driver,
             socket: agreement.socket,

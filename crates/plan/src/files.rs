@@ -169,7 +169,7 @@ fn inline(context: &mut Context<'_>, path: &Path, file: &File, text: &Text) -> O
         let found = match &body {
             Content::Text(text) => text.as_literal().map(|text| sha256_hex(text.as_bytes())),
             Content::Base64(packed) => LENIENT.decode(packed).ok().map(|bytes| sha256_hex(&bytes)),
-            Content::Secret(_) | Content::Pieces(_) => None,
+            Content::Secret(_) | Content::Pieces(_) | Content::Merged { .. } => None,
         };
         check_digest(context, path, wanted.as_str(), found);
     }

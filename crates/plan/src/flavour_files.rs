@@ -1,9 +1,12 @@
 //! Files that the users of another system rely on, beside the ones that we need ourselves.
 
-use bringup_spec::{AgentSource, Fact, Flavour, Phase, Text};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bringup_spec::{AgentSource, Fact, Flavour, JoinMethod, Phase, RuntimeName, Text};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
+use crate::kubelet::config;
+use crate::runtime::docker;
 use crate::steps::write_file;
 use crate::{Content, PodLimit, Step, aws, labels, max_pods};
 
@@ -11,11 +14,14 @@ use crate::{Content, PodLimit, Step, aws, labels, max_pods};
 pub(crate) fn steps(context: &Context<'_>, decisions: &Decisions, arguments: &Text) -> Vec<Step> {
     match context.spec.flavour {
         Flavour::Bringup | Flavour::Kops => Vec::new(),
-        Flavour::Eks => vec![environment(
-            "eks-environment",
-            "/etc/eks/kubelet/environment",
-            &[("NODEADM_KUBELET_ARGS", arguments.clone())],
-        )],
+        Flavour::Eks => {
+            let variables = [("NODEADM_KUBELET_ARGS", arguments.clone())];
+            let mut steps = vec![environment("eks-environment", "/etc/eks/kubelet/environment", &variables)];
+            if context.is_scripted_eks() {
+                steps.extend(scripted_eks(context, decisions));
+            }
+            steps
+        }
         Flavour::Tectonic => {
             // A tag has no `+`; Tectonic's own have `_` there.
             let tag = format!("v{}", context.spec.kubernetes.version).replace('+', "_");
@@ -77,8 +83,66 @@ fn quoted(value: &Text) -> Text {
     text
 }
 
+/// The files of eksctl for images with `bootstrap.sh`.
+fn scripted_eks(context: &Context<'_>, decisions: &Decisions) -> Vec<Step> {
+    let file = |name: &str, text: Text| {
+        let path = format!("/etc/eksctl/{name}.json");
+        write_file(format!("eksctl-{name}"), Phase::Configure, &path, "0644", Content::Text(text))
+    };
+    let mut steps = Vec::new();
+    if decisions.join != JoinMethod::Kubeadm {
+        steps.push(file("kubelet-extra", config::extra(context)));
+    }
+    let runtime = match decisions.runtime {
+        RuntimeName::Docker => {
+            steps.push(file("docker-extra", docker::extra(context, decisions)));
+            "dockerd"
+        }
+        RuntimeName::Containerd => "containerd",
+    };
+    // One that only the node learns is in the file of its own alone.
+    let authority = context.spec.api.as_ref().and_then(|api| api.certificate_authority.as_ref());
+    let authority = authority.map(|authority| BASE64_STANDARD.encode(authority.pem())).unwrap_or_default();
+    let dns = match decisions.dns.as_slice() {
+        [] if context.learns_cluster() => Text::fact(Fact::ClusterDns),
+        addresses => {
+            let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+            Text::literal(addresses.join(","))
+        }
+    };
+    let mut variables = vec![
+        ("CLUSTER_NAME", Text::literal(context.eks_name())),
+        ("API_SERVER_URL", endpoint(context)),
+        ("B64_CLUSTER_CA", Text::literal(authority)),
+        ("CLUSTER_DNS", dns),
+        ("CONTAINER_RUNTIME", Text::literal(runtime)),
+        ("NODE_LABELS", labels::labels_flag(&context.labels())),
+        ("NODE_TAINTS", Text::literal(labels::taints_flag(&context.group.taints))),
+    ];
+    if context.group.max_pods.is_some() {
+        variables.push(("MAX_PODS", pods(decisions)));
+    }
+    steps.push(environment("eksctl-kubelet", "/etc/eksctl/kubelet.env", &variables));
+    steps
+}
+
+/// The address of the API server; empty where nobody knows it.
+fn endpoint(context: &Context<'_>) -> Text {
+    match context.spec.api.as_ref() {
+        None if context.learns_cluster() => Text::fact(Fact::ClusterEndpoint),
+        api => Text::literal(api.map(|api| api.endpoint.clone()).unwrap_or_default()),
+    }
+}
+
+/// How many pods a node takes.
+fn pods(decisions: &Decisions) -> Text {
+    match decisions.max_pods {
+        PodLimit::Fixed(pods) => Text::literal(pods.to_string()),
+        PodLimit::Interfaces { .. } | PodLimit::Expression { .. } => Text::fact(Fact::MaxPods),
+    }
+}
+
 fn eksctl(context: &Context<'_>, decisions: &Decisions) -> Vec<Step> {
-    let api = context.spec.api.as_ref();
     let region = context.spec.aws.as_ref().map(|aws| aws.region.clone()).unwrap_or_default();
     let account = context
         .spec
@@ -87,17 +151,13 @@ fn eksctl(context: &Context<'_>, decisions: &Decisions) -> Vec<Step> {
         .and_then(|aws| aws.registry_account.clone())
         .unwrap_or_else(|| aws::registry_account(&region).to_owned());
     let cluster = context.eks_name();
-    let endpoint = match api {
-        None if context.learns_cluster() => Text::fact(Fact::ClusterEndpoint),
-        api => Text::literal(api.map(|api| api.endpoint.clone()).unwrap_or_default()),
-    };
     let metadata = environment(
         "eksctl-metadata",
         "/etc/eksctl/metadata.env",
         &[
             ("AWS_DEFAULT_REGION", Text::literal(region)),
             ("AWS_EKS_CLUSTER_NAME", Text::literal(cluster)),
-            ("AWS_EKS_ENDPOINT", endpoint),
+            ("AWS_EKS_ENDPOINT", endpoint(context)),
             ("AWS_EKS_ECR_ACCOUNT", Text::literal(account)),
         ],
     );
@@ -105,10 +165,7 @@ fn eksctl(context: &Context<'_>, decisions: &Decisions) -> Vec<Step> {
         ("NODE_LABELS", labels::labels_flag(&context.group.labels)),
         ("NODE_TAINTS", Text::literal(labels::taints_flag(&context.group.taints))),
     ];
-    let pods = match decisions.max_pods {
-        PodLimit::Fixed(pods) => Text::literal(pods.to_string()),
-        PodLimit::Interfaces { .. } | PodLimit::Expression { .. } => Text::fact(Fact::MaxPods),
-    };
+    let pods = pods(decisions);
     if context.group.max_pods.is_some() {
         variables.push(("MAX_PODS", pods.clone()));
     }

@@ -469,4 +469,11 @@ pub enum Content {
     Secret(SecretSource),
     /// Pieces one after the other, for a secret inside a text; line ends at the end of a secret are dropped.
     Pieces(Vec<Content>),
+    /// JSON that is laid over what stood at the file's path before the agent wrote there for the first time.
+    Merged {
+        /// What stands in for it where nothing did.
+        otherwise: Text,
+        /// Laid over it in this order: objects key by key, everything else whole.
+        over: Vec<Text>,
+    },
 }

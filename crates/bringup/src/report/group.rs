@@ -161,6 +161,7 @@ fn files(html: &mut String, group: &GroupView) {
                 let bytes = crate::node_state::decoded(encoded);
                 (grouped(bytes.len()), sha256_hex(&bytes))
             }
+            Content::Merged { .. } => ("—".to_owned(), "settings laid over the image's own".to_owned()),
             Content::Pieces(_) => ("—".to_owned(), "a text with a secret that the node resolves".to_owned()),
             Content::Secret(_) => ("—".to_owned(), "a secret that the node resolves".to_owned()),
         };

@@ -22,6 +22,12 @@ pub(super) fn bytes(doing: &Doing<'_>, content: &Content) -> Result<Vec<u8>, Fai
             let deadline = crate::network::deadline(doing.order.timeout_ms);
             crate::secrets::Resolver { machine, plan, knowledge, network, deadline }.resolve(source)
         }
+        // Only a file as a whole is merged with what stood there.
+        Content::Merged { .. } => Err(Failure::new(
+            FailureKind::Permanent,
+            "the plan merges a piece of a file",
+            "build the plan anew",
+        )),
         Content::Pieces(pieces) => {
             let mut whole = Vec::new();
             for piece in pieces {

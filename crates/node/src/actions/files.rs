@@ -7,7 +7,7 @@ use bringup_disk::{Change, Owner, OwnerFault, Wanted};
 use bringup_plan::Content;
 use bringup_progress::{Failure, FailureKind, Success};
 
-use super::{Doing, Stopped, content, of_file};
+use super::{Doing, Stopped, content, merged, of_file};
 
 /// Writes a file.
 pub(super) fn write(
@@ -17,7 +17,10 @@ pub(super) fn write(
     owner: &str,
     wanted: &Content,
 ) -> Result<Success, Stopped> {
-    let bytes = content::bytes(doing, wanted)?;
+    let bytes = match wanted {
+        Content::Merged { otherwise, over } => merged::bytes(doing, path, otherwise, over)?,
+        wanted => content::bytes(doing, wanted)?,
+    };
     let owner = find(doing, owner)?;
     let wanted = Wanted { content: &bytes, mode: bits(mode)?, owner };
     let change = doing.machine.files().replace(Path::new(path), wanted)?;

@@ -12,6 +12,7 @@ pub(crate) mod identify;
 mod install;
 pub(crate) mod kernel;
 mod kubelet;
+pub(crate) mod merged;
 pub(crate) mod reboot;
 mod register;
 pub(crate) mod retire;

@@ -70,6 +70,10 @@ fn check(node: &Node, name: &str, action: &Action) {
                     None => assert!(!is.is_empty() && !is.contains("@{"), "{name}: {path}"),
                 },
                 Content::Pieces(_) => assert!(is.contains("0123456789abcdef"), "{name}: {path}"),
+                // No image has anything there.
+                Content::Merged { .. } => {
+                    assert!(is.starts_with('{') && !is.contains("@{"), "{name}: {path}");
+                }
                 Content::Secret(_) | Content::Base64(_) => {}
             }
         }

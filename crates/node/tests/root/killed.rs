@@ -4,7 +4,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::node::{Node, Tree, agent, needs_root, ran};
-use crate::plans::small;
+use crate::plans::{IMAGES, over_image};
 
 /// All calls that change what is on a disk. Libraries of C differ in those that they make.
 const CALLS: &str = "write writev pwrite64 pwritev pwritev2 copy_file_range sendfile splice fallocate ftruncate truncate fsync \
@@ -45,9 +45,16 @@ fn killed_at_every_call_that_changes_the_disk_the_end_is_the_same() {
     assert!(points > 100, "only {points} points");
 }
 
+/// A machine whose image has a file that settings are laid over.
+fn fresh() -> Node {
+    let node = Node::new(&over_image(r#"{"extra": 1}"#));
+    node.put(IMAGES, r#"{"image": 1}"#);
+    node
+}
+
 /// What a run leaves that nobody disturbs, and the calls that it makes.
 fn undisturbed() -> (Tree, Vec<&'static str>) {
-    let node = Node::new(&small());
+    let node = fresh();
     let trace = tempfile::NamedTempFile::new().unwrap();
     let wanted: Vec<String> = CALLS.split_whitespace().map(|call| format!("?{call}")).collect();
     let traced = ran(
@@ -66,7 +73,7 @@ fn undisturbed() -> (Tree, Vec<&'static str>) {
 
 /// Kills the agent at a call and runs it again. False if it came to its end before.
 fn killed_at(call: &str, at: usize, tree: &Tree) -> bool {
-    let node = Node::new(&small());
+    let node = fresh();
     let inject = format!("inject={call}:signal=KILL:when={at}");
     let killed = ran(
         Command::new("strace")

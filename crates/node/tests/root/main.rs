@@ -9,6 +9,7 @@ mod disks;
 mod examples;
 mod journals;
 mod killed;
+mod merged;
 mod node;
 mod nodeconfigs;
 mod plans;

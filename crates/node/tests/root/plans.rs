@@ -5,12 +5,28 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use bringup_plan::{Action, Content, InstallSource, LocalEntry, LocalFile, LocalFiles, Plan};
-use bringup_spec::SecretSource;
+use bringup_spec::{SecretSource, Text};
 
 /// A small plan with one step of each kind that leaves files.
 pub(crate) fn small() -> Plan {
     serde_json::from_str(SMALL).unwrap()
 }
+
+/// The small plan with settings that are laid over a file of the image, [`IMAGES`].
+pub(crate) fn over_image(over: &str) -> Plan {
+    let mut plan = small();
+    let content = Content::Merged {
+        otherwise: Text::literal(r#"{"whole": true, "deep": {"ours": 0}}"#),
+        over: vec![Text::literal(r#"{"deep": {"ours": 1}}"#), Text::literal(over)],
+    };
+    let step = plan.steps.iter_mut().find(|step| step.name == "one").unwrap();
+    let Action::WriteFile { path, content: own, .. } = &mut step.action else { panic!("{step:?}") };
+    (*path, *own) = (IMAGES.to_owned(), content);
+    plan
+}
+
+/// A file of the image.
+pub(crate) const IMAGES: &str = "/etc/image.json";
 
 const SMALL: &str = r#"{"format":1,"cluster":"c","group":"g","flavour":"bringup","kubernetes":"1.33.4",
 "platform":"generic","os":"debian","architecture":"x86_64","role":"worker","nodeName":"hostname",

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::credential_provider;
 use crate::context::Context;
 use crate::decisions::Decisions;
-use crate::{Origin, PodLimit, codes, reservations, template};
+use crate::{Content, Origin, PodLimit, codes, reservations, template};
 
 /// The first minor with these fields.
 pub(super) const WITH_PROVIDER_ID: Minor = Minor(19);
@@ -29,14 +29,55 @@ pub(crate) const TLS_SUITES: [&str; 8] = [
     "TLS_RSA_WITH_AES_256_GCM_SHA384",
 ];
 
+/// Fields of ours that an image with a configuration of its own decides.
+const IMAGES: [&str; 9] = [
+    "authentication",
+    "authorization",
+    "cgroupRoot",
+    "hairpinMode",
+    "logging",
+    "protectKernelDefaults",
+    "readOnlyPort",
+    "serializeImagePulls",
+    "tlsCipherSuites",
+];
+
 /// The configuration for a kubelet that we start ourselves.
-pub(crate) fn whole(context: &mut Context<'_>, decisions: &Decisions) -> Text {
-    let mut config = generated(context, decisions);
-    overlay(context, &mut config);
+pub(crate) fn whole(context: &mut Context<'_>, decisions: &Decisions) -> Content {
+    let ours = generated(context, decisions);
+    let mut config = ours.clone();
+    overlay(context, decisions.over_image, &mut config);
     if !context.group.kubelet.config.is_empty() {
         super::together::check(context, &config);
     }
-    template::json_text(&config)
+    if !decisions.over_image {
+        return Content::Text(template::json_text(&config));
+    }
+    let (otherwise, ours) = apart(ours);
+    let extra = (!context.group.kubelet.config.is_empty()).then(|| extra(context));
+    let over = [template::json_text(&ours)].into_iter().chain(extra).collect();
+    Content::Merged { otherwise: template::json_text(&otherwise), over }
+}
+
+/// What the operator sets, as a document of its own.
+pub(crate) fn extra(context: &Context<'_>) -> Text {
+    let given = &context.group.kubelet.config;
+    let mut given = Value::Object(given.iter().map(|(key, value)| (key.clone(), value.clone())).collect());
+    fill(&mut given);
+    template::json_text(&given)
+}
+
+/// What stands in for an image's configuration, and what is laid over it in any case.
+fn apart(config: Value) -> (Value, Value) {
+    let Value::Object(mut ours) = config else { return (json!({}), config) };
+    let mut images: Map<String, Value> =
+        IMAGES.into_iter().filter_map(|key| Some((key.to_owned(), ours.remove(key)?))).collect();
+    // Where the cluster's authority is, only we know.
+    let authentication = images.get_mut("authentication").and_then(Value::as_object_mut);
+    if let Some(x509) = authentication.and_then(|fields| fields.remove("x509")) {
+        ours.insert("authentication".to_owned(), json!({"x509": x509}));
+    }
+    (Value::Object(images), Value::Object(ours))
 }
 
 /// The part of the configuration that the document asks for, as a patch over what kubeadm writes.
@@ -55,7 +96,7 @@ pub(crate) fn patch(context: &mut Context<'_>, decisions: &Decisions) -> Option<
     }
     swap(context, &mut config);
     let mut config = Value::Object(config);
-    overlay(context, &mut config);
+    overlay(context, false, &mut config);
     config.as_object().is_some_and(|object| !object.is_empty()).then_some(config)
 }
 
@@ -248,21 +289,25 @@ fn swap(context: &mut Context<'_>, fields: &mut Map<String, Value>) {
 }
 
 /// Remembers the fields that nobody asked for.
-fn tell_defaults(context: &mut Context<'_>, config: &Value) {
+fn tell_defaults(context: &mut Context<'_>, over_image: bool, config: &Value) {
     let version = context.minor;
     for (key, value) in config.as_object().into_iter().flatten() {
         // These have a better origin already.
         let told = matches!(key.as_str(), "clusterDNS" | "providerID" | "registerWithTaints");
         if !told && !context.group.kubelet.config.contains_key(key) {
-            let origin = Origin::Default(format!("ours for kubelet 1.{}", version.0));
+            let origin = if over_image && IMAGES.contains(&key.as_str()) {
+                Origin::Node("the image's own, and this where it has none".to_owned())
+            } else {
+                Origin::Default(format!("ours for kubelet 1.{}", version.0))
+            };
             context.origin(format!("kubelet config {key}"), template::shown(value), origin);
         }
     }
 }
 
 /// Lays the operator's fields over the configuration, and says what is wrong with them.
-fn overlay(context: &mut Context<'_>, config: &mut Value) {
-    tell_defaults(context, config);
+fn overlay(context: &mut Context<'_>, over_image: bool, config: &mut Value) {
+    tell_defaults(context, over_image, config);
     let given = &context.group.kubelet.config;
     if given.is_empty() {
         return;

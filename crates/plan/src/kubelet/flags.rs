@@ -19,12 +19,18 @@ pub(crate) type Flags = BTreeMap<String, Text>;
 pub(crate) fn common(context: &mut Context<'_>) -> Flags {
     let mut flags = Flags::new();
     let minor = context.minor;
-    if !context.group.labels.is_empty() {
-        flags.insert("node-labels".to_owned(), labels::labels_flag(&context.group.labels));
-        for (label, value) in &context.group.labels {
-            let path = context.at(["labels"]).key(label.as_str());
-            context.origin(format!("label {label}"), value.to_string(), Origin::Document(path));
-        }
+    let all = context.labels();
+    if !all.is_empty() {
+        flags.insert("node-labels".to_owned(), labels::labels_flag(&all));
+    }
+    for (label, value) in &all {
+        let origin = if context.group.labels.contains_key(label) {
+            Origin::Document(context.at(["labels"]).key(label.as_str()))
+        } else {
+            let why = "eksctl's script adds it, and people select nodes by it".to_owned();
+            Origin::Derived(Context::spec_path(["flavour"]), why)
+        };
+        context.origin(format!("label {label}"), value.to_string(), origin);
     }
     if context.on_aws() {
         let provider = if minor < EXTERNAL_CLOUD_PROVIDER { "aws" } else { "external" };

@@ -1,31 +1,50 @@
 //! docker's daemon.json.
 
+use bringup_spec::Text;
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
-use crate::{Origin, template};
+use crate::{Content, Origin, template};
 
-/// The daemon's configuration as JSON.
-pub(super) fn config(context: &mut Context<'_>, decisions: &Decisions) -> String {
+/// Where the daemon's configuration is.
+pub(super) const PATH: &str = "/etc/docker/daemon.json";
+
+/// The daemon's configuration.
+pub(super) fn config(context: &mut Context<'_>, decisions: &Decisions) -> Content {
     let mut config = json!({
         "bridge": "none",
-        "exec-opts": [format!("native.cgroupdriver={}", decisions.cgroup_driver)],
         "live-restore": true,
         "log-driver": "json-file",
         "log-opts": {"max-size": "10m", "max-file": "10"},
         "max-concurrent-downloads": 10,
     });
-    let given = &context.group.runtime.docker_config;
-    if !given.is_empty() {
-        let over = Value::Object(given.iter().map(|(key, value)| (key.clone(), value.clone())).collect());
-        template::merge(&mut config, &over);
+    if !context.group.runtime.docker_config.is_empty() {
         let path = context.at(["runtime", "dockerConfig"]);
-        context.origin(
-            "/etc/docker/daemon.json",
-            "merged with the document's fields",
-            Origin::Document(path),
-        );
+        context.origin(PATH, "merged with the document's fields", Origin::Document(path));
     }
-    format!("{}\n", serde_json::to_string_pretty(&config).unwrap_or_default())
+    if decisions.over_image {
+        let over = vec![extra(context, decisions)];
+        return Content::Merged { otherwise: template::json_text(&config), over };
+    }
+    template::merge(&mut config, &over(context, decisions));
+    Content::Text(Text::literal(written(&config)))
+}
+
+/// What the document and we decide of it, as a document of its own.
+pub(crate) fn extra(context: &Context<'_>, decisions: &Decisions) -> Text {
+    Text::literal(written(&over(context, decisions)))
+}
+
+fn over(context: &Context<'_>, decisions: &Decisions) -> Value {
+    // kubelet has the same driver, or does not start.
+    let mut over = json!({"exec-opts": [format!("native.cgroupdriver={}", decisions.cgroup_driver)]});
+    let given = &context.group.runtime.docker_config;
+    let given = Value::Object(given.iter().map(|(key, value)| (key.clone(), value.clone())).collect());
+    template::lay_over(&mut over, &given);
+    over
+}
+
+fn written(config: &Value) -> String {
+    format!("{}\n", serde_json::to_string_pretty(config).unwrap_or_default())
 }

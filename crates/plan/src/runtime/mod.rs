@@ -2,7 +2,7 @@
 
 mod agreement;
 mod containerd;
-mod docker;
+pub(crate) mod docker;
 mod fragment;
 
 pub(crate) use agreement::settle;
@@ -100,7 +100,7 @@ pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions, sandbox_im
                 );
             }
             containerd::config(context, decisions, sandbox_image)
-                .map(|text| ("/etc/containerd/config.toml", text))
+                .map(|text| ("/etc/containerd/config.toml", Content::Text(Text::literal(text))))
         }
         RuntimeName::Docker => {
             if context.group.runtime.config.is_some() {
@@ -121,18 +121,12 @@ pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions, sandbox_im
                     "write `containerd`",
                 );
             }
-            Some(("/etc/docker/daemon.json", docker::config(context, decisions)))
+            Some((docker::PATH, docker::config(context, decisions)))
         }
     };
     let mut reads = Vec::new();
-    if let Some((path, text)) = path {
-        steps.push(write_file(
-            "runtime-config",
-            Phase::Runtime,
-            path,
-            "0644",
-            Content::Text(Text::literal(text)),
-        ));
+    if let Some((path, content)) = path {
+        steps.push(write_file("runtime-config", Phase::Runtime, path, "0644", content));
         reads.push(path.to_owned());
     }
     let action = Action::StartUnit { unit: runtime_unit(decisions.runtime).to_owned(), reads };

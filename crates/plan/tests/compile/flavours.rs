@@ -1,6 +1,6 @@
 //! Names that the users of another system rely on, and units for an old systemd.
 
-use bringup_plan::{Action, Awaited, Election};
+use bringup_plan::{Action, Awaited, Content, Election};
 use bringup_spec::{Fact, Phase};
 
 use crate::support::{AUTHORITY, cluster, codes, eks, eks_with, names, plain, plan, step, text, unit};
@@ -180,8 +180,96 @@ fn eks_paths_are_those_of_its_images() {
     );
     text(&al2023, "/etc/eks/image-credential-provider/config.json");
     text(&al2023, "/etc/kubernetes/kubelet/config.json");
-    let al2 = plan(&eks_with("1.29", "flavour: eks", "os: amazon-linux-2"));
-    text(&al2, "/etc/kubernetes/kubelet/kubelet-config.json");
+    // The file of the image is not known here: what is laid over it is in the plan.
+    let group = "os: amazon-linux-2\nagent: none";
+    text(&plan(&eks_with("1.29", "flavour: eks", group)), "/etc/kubernetes/kubelet/kubelet-config.json");
+}
+
+fn layers(plan: &bringup_plan::Plan, path: &str) -> (serde_json::Value, Vec<serde_json::Value>) {
+    let found = plan.steps.iter().find_map(|step| match &step.action {
+        Action::WriteFile { path: own, content: Content::Merged { otherwise, over }, .. } if own == path => {
+            Some((otherwise.clone(), over.clone()))
+        }
+        _ => None,
+    });
+    let (otherwise, over) = found.expect(path);
+    // Facts that stand for numbers are made into some.
+    let read = |text: &bringup_spec::Text| {
+        let text = text.to_string().replace(": @{maxPods}", ": 1");
+        serde_json::from_str(&text).unwrap_or_else(|fault| panic!("{fault}: {text}"))
+    };
+    (read(&otherwise), over.iter().map(read).collect())
+}
+
+/// eksctl's script for images with `bootstrap.sh` merges `/etc/eksctl/kubelet-extra.json` over the image's configuration by jq
+/// and restarts kubelet; there, docker and the environment have files beside it.
+#[test]
+fn settings_are_laid_over_the_images_own() {
+    let group = "os: amazon-linux-2\nmaxPods: 17\nlabels: {a: b}\ntaints: [{key: k, effect: NoSchedule}]\nruntime: {name: docker, dockerConfig: {log-opts: {max-size: 1m}}}\nkubelet: {config: {evictionHard: {memory.available: 200Mi}, cpuManagerPolicy: static, kubeReserved: {cpu: 1000m}}}";
+    let plan = plan(&eks_with("1.23", "flavour: eks\nnetwork: {dns: [10.100.0.10]}", group));
+    let (otherwise, over) = layers(&plan, "/etc/kubernetes/kubelet/kubelet-config.json");
+    let [ours, extra] = over.as_slice() else { panic!("{over:?}") };
+    assert_eq!(
+        *extra,
+        serde_json::json!({"evictionHard": {"memory.available": "200Mi"}, "cpuManagerPolicy": "static", "kubeReserved": {"cpu": "1000m"}})
+    );
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&text(&plan, "/etc/eksctl/kubelet-extra.json")).ok(),
+        Some(extra.clone())
+    );
+    // What the image decides is not ours to write over, but for where the authority is.
+    assert_eq!(otherwise["hairpinMode"], "hairpin-veth");
+    assert_eq!(otherwise["authentication"]["anonymous"]["enabled"], false);
+    for key in ["hairpinMode", "tlsCipherSuites", "readOnlyPort"] {
+        assert_eq!(ours[key], serde_json::Value::Null, "{key}");
+    }
+    assert_eq!(
+        ours["authentication"],
+        serde_json::json!({"x509": {"clientCAFile": "/etc/kubernetes/pki/ca.crt"}})
+    );
+    assert_eq!((&ours["maxPods"], &ours["clusterDNS"][0]), (&17.into(), &"10.100.0.10".into()));
+    let (_, over) = layers(&plan, "/etc/docker/daemon.json");
+    let extra =
+        serde_json::json!({"exec-opts": ["native.cgroupdriver=systemd"], "log-opts": {"max-size": "1m"}});
+    assert_eq!(over, std::slice::from_ref(&extra));
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&text(&plan, "/etc/eksctl/docker-extra.json")).ok(),
+        Some(extra)
+    );
+    let environment = text(&plan, "/etc/eksctl/kubelet.env");
+    let lines: Vec<&str> =
+        environment.lines().filter(|line| !line.starts_with("B64_CLUSTER_CA=LS0tLS1CRUdJTi")).collect();
+    assert_eq!(
+        lines,
+        [
+            "CLUSTER_NAME=demo",
+            "API_SERVER_URL=https://api.example.com",
+            "CLUSTER_DNS=10.100.0.10",
+            "CONTAINER_RUNTIME=dockerd",
+            "NODE_LABELS=a=b,alpha.eksctl.io/instance-id=@{instanceId},node-lifecycle=@{lifecycle}",
+            "NODE_TAINTS=k=:NoSchedule",
+            "MAX_PODS=17",
+        ]
+    );
+    let gate = step(&plan, "gate");
+    let Action::OpenGate { environment, .. } = &gate.action else { panic!() };
+    let arguments = environment.values().map(ToString::to_string).collect::<String>();
+    assert!(arguments.contains("node-lifecycle=@{lifecycle}"), "{arguments}");
+    // All of it is before the gate, so that kubelet starts once.
+    let position = |name: &str| names(&plan).iter().position(|other| *other == name);
+    assert!(position("kubelet-config") < position("gate"));
+    assert_eq!(
+        plan.steps.iter().filter(|step| matches!(step.action, Action::StartKubelet { .. })).count(),
+        1
+    );
+}
+
+#[test]
+fn a_label_that_the_document_gives_is_not_the_flavours() {
+    let group = "os: amazon-linux-2\nlabels: {node-lifecycle: mine}";
+    let plan = plan(&eks_with("1.29", "flavour: eks", group));
+    assert!(text(&plan, "/etc/eksctl/kubelet.env").contains(",node-lifecycle=mine\n"));
+    assert!(!plan.facts.contains(&Fact::Lifecycle));
 }
 
 #[test]
