@@ -10,19 +10,28 @@ KUBELET = """[Unit]
 After=containerd.service sandbox-image.service
 Requires=containerd.service sandbox-image.service
 [Service]
+ExecStartPre=/bin/sh /lab/murder kubelet
 ExecStart=/usr/bin/kubelet --config /etc/kubernetes/kubelet/kubelet-config.json --kubeconfig /var/lib/kubelet/kubeconfig $KUBELET_ARGS $KUBELET_EXTRA_ARGS
 Restart=on-failure
 [Install]
 WantedBy=multi-user.target
 """
+# Units that are started for the call: their first start may end whoever has asked for it.
 SANDBOX = """[Unit]
 After=containerd.service
 Requires=containerd.service
 [Service]
 Type=oneshot
-ExecStart=/bin/true
+ExecStart=/bin/sh /lab/murder sandbox
 [Install]
 WantedBy=multi-user.target
+"""
+# Where it is armed, ends the agent under the script's name, once for each unit.
+MURDER = """. /lab/behaviour
+[ -n "$armed" ] && mkdir /lab/murder-by-$1 2>/dev/null || exit 0
+for process in /proc/[0-9]*; do
+    [ "$(cat $process/comm 2>/dev/null)" != bootstrap.sh ] || kill -KILL ${process#/proc/}
+done
 """
 CONTAINERD = 'version = 2\n[plugins."io.containerd.grpc.v1.cri"]\nsandbox_image = "SANDBOX_IMAGE"\n'
 KUBECONFIG = "clusters:\n- cluster: {server: MASTER_ENDPOINT}\n"
@@ -41,6 +50,7 @@ def image(machine):
         "/etc/eks/containerd/sandbox-image.service": SANDBOX,
         "/var/lib/kubelet/kubeconfig": KUBECONFIG,
         "/etc/eks/kubelet-version.txt": "Kubernetes v1.29.1-eks-1\n",
+        "/lab/murder": MURDER,
     }
     agent = bench.BRINGUP.with_name("bringup-node")
     options = ["--file", f"/etc/eks/bootstrap.sh={agent}", "--file", f"/opt/bringup/bin/bringup-node={agent}"]
@@ -82,6 +92,16 @@ def named(lab):
     # A session, the identity document, the host's name; the role's name and its credentials.
     assert trial.outcome["metadata_requests"][0]["all"] == 5, trial.outcome["metadata_requests"]
     assert trial.outcome["metadata_requests"][1]["all"] == 0, trial.outcome["metadata_requests"]
+    # Another one, on which the call is killed while the sandbox' image is fetched and while kubelet starts, and made again.
+    killed = lab.machine("bootstrap killed")
+    text = script(*["prod --kubelet-extra-args '--node-labels=lab.example/a=b'"] * 3)
+    trial = killed.boot(text, *image(killed), "--serve", described(killed), "--reboot", behaviour="armed=yes", gated=False, patience=90)
+    trial.came_up()
+    assert killed.text("/lab/ended") == "137\n137\n0\n", (killed.text("/lab/ended"), trial.story())
+    # A kubelet that was starting when its call was killed is started anew: nobody knows which files it had read.
+    assert [len(trial.of("kubelet.service", "started", boot)) for boot in (1, 2)] == [2, 1], trial.story()
+    assert all(call["arguments"] == calls[0]["arguments"] for call in killed.calls()), killed.calls()
+    killed.like(machine.tree())
 
 
 def learned(lab):
@@ -126,12 +146,13 @@ def again(lab):
 def unhealthy(lab):
     """A kubelet that dies makes the call fail, where the script would have ended well."""
     machine = lab.machine("bootstrap unhealthy")
-    machine.boot(script(GIVEN), *image(machine), "--stand-in", "dies-after=2", gated=False, patience=45)
-    assert machine.text("/lab/ended") == "1\n"
+    seed = "systemctl start kubelet; echo $? >>/lab/seed-ended\n"
+    machine.boot(script(GIVEN) + seed, *image(machine), "--stand-in", "dies-after=2", gated=False, patience=45)
+    assert machine.text("/lab/ended") == "1\n" and machine.text("/lab/seed-ended") == "0\n"
 
 
 def cases():
     yield "a document that only names its cluster", learned
-    yield "bootstrap.sh with a name only", named
+    yield "bootstrap.sh with a name only: twice, and killed twice", named
     yield "bootstrap.sh called again", again
     yield "bootstrap.sh and a kubelet that dies", unhealthy

@@ -19,13 +19,13 @@ spec:
 RECORD = '#!/bin/sh\necho "$(cut -d " " -f 1 /proc/uptime) $0" >>/lab/programs\n'
 
 
-def boot(machine, group, *programs):
+def boot(machine, group, *programs, options=(), **more):
     record = machine.give(RECORD, "record", 0o755)
     files = [word for program in programs for word in ("--file", f"{program}={record}")]
     kubeconfig = machine.give("apiVersion: v1\nkind: Config\n", "kubeconfig")
     additions = machine.give(ADDITIONS, "additions.yaml")
     return machine.boot(
-        CLUSTER, "--with", additions, "--group", group, "--file", f"/etc/lab/kubeconfig={kubeconfig}", *files
+        CLUSTER, "--with", additions, "--group", group, "--file", f"/etc/lab/kubeconfig={kubeconfig}", *files, *options, **more
     )  # fmt: skip
 
 
@@ -45,6 +45,16 @@ def drivers(lab):
         assert len(machine.text("/lab/programs").splitlines()) == 2 * count
         assert len(machine.calls()) == count, machine.calls()
         assert at(trial, "kubelet.service", "started") < at(trial, "report-status.service", "started"), trial.story()
+    # Another one, whose agent is killed before, at and after the gate, and which boots again: no hook runs twice in a boot.
+    killed = lab.machine("kops drivers killed")
+    steps = ("kubelet-config", "gate", "kubelet")
+    kills = [word for step in steps for word in ("--kill", step)]
+    trial = boot(killed, "gpu", "/usr/bin/apt-get", "/usr/bin/nvidia-smi", options=[*kills, "--reboot"], patience=90).came_up()
+    assert len(trial.of("lab", "killed")) == len(steps), trial.story()
+    for number in (1, 2):
+        assert len(trial.of("kubelet.service", "started", number)) == 1, trial.story()
+    assert len(killed.text("/lab/programs").splitlines()) == 4 and len(killed.calls()) == 2, killed.calls()
+    killed.like(machine.tree())
 
 
 def recipe(lab):
@@ -61,6 +71,42 @@ def recipe(lab):
     assert machine.path("/var/log/status").exists() and machine.path("/var/log/node-is-up").exists()
 
 
+# The recipe as it was written, in its shape; the unit that it is about is the lab's.
+SEED = """#cloud-config
+write_files:
+  - path: /var/cache/custom-install/log-time.sh
+    permissions: "0755"
+    content: |
+      #!/bin/bash
+{indent}echo said >>/lab/said
+bootcmd:
+  - mkdir -p {place}
+  - echo [Service] >> {place}/custom-setup.conf
+  - echo ExecStartPre=/bin/bash /var/cache/custom-install/log-time.sh >> {place}/custom-setup.conf
+  - echo TimeoutSec=infinity # It may take long >> {place}/custom-setup.conf
+  - systemd daemon-reload
+"""
+PLACE = "/lib/systemd/system/kops-configuration.service.d"
+
+
+def seed(lab):
+    """The recipe as it is printed is no YAML; repaired, it fails, lacks its last line and grows at each boot."""
+    ended = ("--until", "cloud-final.service=started")
+    machine = lab.machine("kops seed")
+    machine.boot(SEED.format(indent="\t    ", place=PLACE), *ended)
+    drop_in = machine.path("/usr" + PLACE) / "custom-setup.conf"
+    assert not machine.path("/var/cache/custom-install").exists() and not drop_in.exists()
+    repaired = lab.machine("kops seed repaired")
+    drop_in = repaired.path("/usr" + PLACE) / "custom-setup.conf"
+    for count in (1, 2):
+        trial = repaired.boot(SEED.format(indent="      ", place=PLACE), *ended)
+        assert trial.of("cloud-init.service", "failed"), trial.story()
+        lines = drop_in.read_text().splitlines()
+        assert len([line for line in lines if line.startswith("ExecStartPre=")]) == count, lines
+        assert not [line for line in lines if line.startswith("TimeoutSec")], lines
+
+
 def cases():
     yield "drivers are there before kubelet starts, at every boot", drivers
+    yield "the recipe of its documentation as it is printed", seed
     yield "the recipe of its documentation, repaired", recipe

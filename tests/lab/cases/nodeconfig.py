@@ -10,6 +10,7 @@ KUBELET = """[Unit]
 After=containerd.service
 [Service]
 EnvironmentFile=/etc/eks/kubelet/environment
+ExecStartPre=/bin/sh /lab/murder kubelet
 ExecStart=/usr/bin/kubelet $NODEADM_KUBELET_ARGS
 Restart=on-failure
 """
@@ -20,6 +21,11 @@ After=network-online.target
 [Service]
 ExecStart=/opt/bringup/bin/bringup-node up --config imds://user-data /etc/eks/nodeadm.d
 Restart=on-failure
+"""
+# In units that are started for the agent: where it is armed, the first start ends the agent.
+MURDER = """. /lab/behaviour
+[ -n "$armed" ] && mkdir /lab/murder-by-$1 2>/dev/null || exit 0
+systemctl kill --signal=KILL node-config.service
 """
 WANTED = "[Unit]\nWants=node-config.service\n"
 DROP_IN = {"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": {"kubelet": {"config": {"maxPods": 20}}}}
@@ -53,6 +59,8 @@ def image(machine):
         "/etc/systemd/system/kubelet.service": KUBELET,
         "/etc/systemd/system/node-config.service": UNIT,
         "/etc/systemd/system/multi-user.target.d/lab.conf": WANTED,
+        "/etc/systemd/system/containerd.service.d/lab.conf": "[Service]\nExecStartPre=/bin/sh /lab/murder containerd\n",
+        "/lab/murder": MURDER,
         "/etc/eks/nodeadm.d/pods.json": json.dumps(DROP_IN),
         "/etc/eks/kubelet-version.txt": "Kubernetes v1.34.1-eks-1\n",
         "/etc/eks/containerd-version.txt": "containerd github.com/containerd/containerd/v2 v2.1.4 75cb2b7\n",
@@ -76,7 +84,16 @@ def two_boots(lab):
     assert json.loads(machine.text("/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf"))["maxPods"] == 20
     assert machine.text("/etc/kubernetes/pki/ca.crt") == CERTIFICATE
     assert machine.text("/etc/systemd/system.conf.d/environment.conf") == '[Manager]\nDefaultEnvironment="LAB=50%%"\n'
+    # Another one, whose agent is killed while the runtime starts and while kubelet does.
+    killed = lab.machine("nodeconfig killed")
+    trial = killed.boot(USER_DATA, *image(killed), "--reboot", behaviour="armed=yes", gated=False, patience=90).came_up()
+    murders = sorted(path.name for path in killed.path("/lab").glob("murder-by-*"))
+    assert murders == ["murder-by-containerd", "murder-by-kubelet"], (murders, trial.story())
+    for boot in (1, 2):
+        assert len(trial.of("kubelet.service", "started", boot)) == 1, trial.story()
+    assert [call["arguments"] for call in killed.calls()] == [call["arguments"] for call in calls], killed.calls()
+    killed.like(machine.tree())
 
 
 def cases():
-    yield "NodeConfigs of user-data and of a directory, twice", two_boots
+    yield "NodeConfigs of user-data and of a directory, twice, and killed twice", two_boots

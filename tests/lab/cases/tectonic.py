@@ -91,6 +91,12 @@ def killed(lab):
     trial = machine.boot(master(), *options(machine, *SCRIPTS), "--kill", "bootkube", "--kill", "tectonic", *THROUGH).came_up()
     whole(trial, machine)
     assert len(trial.of("agent", "killed")) + len(trial.of("lab", "killed")) >= 2, trial.story()
+    undisturbed = lab.reference(master(), *options(lab.machine("tectonic assets"), *SCRIPTS), *THROUGH)
+    machine.like(undisturbed)
+    second = machine.boot(master(), *options(machine, *SCRIPTS)).came_up()
+    assert set(second.steps("started")) <= STEADY, second.story()
+    whole(second, machine)
+    machine.like(undisturbed)
 
 
 # Brings the assets by and by, as somebody would over SSH, and the list of digests first of all: it is not believed
@@ -179,6 +185,6 @@ def seed(lab):
 
 def cases():
     yield "a master of Tectonic's: first boot, second boot", boots
-    yield "a master of Tectonic's: the agent of a stage is killed", killed
+    yield "a master of Tectonic's: the agent of a stage is killed, and a second boot", killed
     yield "assets that come late, and in pieces", late
     yield "Tectonic's own units: what one failure releases, and the second boot", seed
