@@ -2,44 +2,61 @@
 
 use std::cell::RefCell;
 use std::io::Write as _;
+use std::path::Path;
 
 use bringup_progress::{Event, Standing, Status, line};
+use bringup_systemd::journal;
 use bringup_systemd::notify::notify;
+
+use crate::machine::Machine;
 
 /// Tells what happens.
 #[derive(Debug)]
 pub(crate) struct Teller {
     socket: Option<std::ffi::OsString>,
-    events_as_json: bool,
+    ear: Ear,
     /// What the console was last told to wait for.
     paused: RefCell<Option<String>>,
 }
 
+/// Who hears of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ear {
+    /// The system's journal, which gets all that the process writes: lines of JSON.
+    Journal,
+    /// A person.
+    Person,
+    /// A person, and the journal too: what was done by hand belongs to the machine's story.
+    PersonAndJournal,
+}
+
 impl Teller {
-    /// As the environment of the process asks for: below systemd, events are lines of JSON.
-    pub(crate) fn new() -> Self {
-        Self {
-            socket: std::env::var_os("NOTIFY_SOCKET"),
-            events_as_json: std::env::var_os("JOURNAL_STREAM").is_some(),
-            paused: RefCell::new(None),
-        }
+    /// As the environment of the process asks for.
+    pub(crate) fn of(machine: &Machine) -> Self {
+        let ear = match (std::env::var_os("JOURNAL_STREAM"), machine.is_itself()) {
+            (Some(_), _) => Ear::Journal,
+            (None, true) => Ear::PersonAndJournal,
+            (None, false) => Ear::Person,
+        };
+        Self { socket: std::env::var_os("NOTIFY_SOCKET"), ear, paused: RefCell::new(None) }
     }
 
     /// Tells nobody.
     pub(crate) fn silent() -> Self {
-        Self { socket: None, events_as_json: false, paused: RefCell::new(None) }
+        Self { socket: None, ear: Ear::Person, paused: RefCell::new(None) }
     }
 
     /// Tells an event.
     pub(crate) fn event(&self, event: &Event) {
-        let text = if self.events_as_json {
-            serde_json::to_string(event).unwrap_or_default()
-        } else {
-            let Event { step, event, why, .. } = event;
-            let (step, event) = (if step.is_empty() { "agent" } else { step }, event);
-            if why.is_empty() { format!("{step}: {event}") } else { format!("{step}: {event}: {why}") }
+        let for_journal = || serde_json::to_string(event).unwrap_or_default();
+        let text = match self.ear {
+            Ear::Journal => for_journal(),
+            Ear::Person | Ear::PersonAndJournal => for_person(event),
         };
         let _ = writeln!(std::io::stderr().lock(), "{text}");
+        if self.ear == Ear::PersonAndJournal {
+            journal::tell(Path::new(journal::SOCKET), "bringup-node", &for_journal());
+        }
     }
 
     /// Tells the manager how it stands; and the console, once, what the operator is waited for.
@@ -64,4 +81,10 @@ impl Teller {
     pub(crate) fn note(text: &str) {
         let _ = writeln!(std::io::stderr().lock(), "bringup-node: {text}");
     }
+}
+
+fn for_person(event: &Event) -> String {
+    let Event { step, event, why, .. } = event;
+    let step = if step.is_empty() { "agent" } else { step };
+    if why.is_empty() { format!("{step}: {event}") } else { format!("{step}: {event}: {why}") }
 }

@@ -1,8 +1,9 @@
 //! Which of two agents goes first, where one finds the other at work.
 //!
 //! What leads up to the gate comes before what follows it: a changed plan is followed although the agent after the gate
-//! still waits for something. Who calls the agent by hand comes before both units. The unit whose agent gives way is
-//! stopped; its programs run on in units of their own, and the journal knows where to go on.
+//! still waits for something. Who calls the agent by hand comes before both units. An agent that gives way is killed, which
+//! harms nothing: its programs run on in units of their own, and the journal knows where to go on. Its unit is started
+//! again by the manager and waits for its turn, so that somebody goes on wherever the other one ends.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,44 +11,83 @@ use std::time::{Duration, Instant};
 use bringup_plan::GATE_FILE;
 use bringup_progress::Range;
 use bringup_spec::Phase;
-use bringup_systemd::{Activity, BusFault, Systemd};
+use bringup_systemd::{BusFault, Systemd};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::gate::AFTER;
-use crate::lock::{Lock, LockFault};
+use crate::lock::{Holder, Lock, LockFault};
 use crate::machine::Machine;
 use crate::teller::Teller;
 
 const BEFORE: &str = "bringup.service";
 
-/// How long an agent may take to end.
+/// How long an agent that was killed may take to end.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How often who waits looks whether it is its turn.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Whose turn it is.
 #[derive(Debug)]
 pub(crate) enum Turn {
     /// This agent's.
     Mine(Lock),
+    /// This agent's, after another one: what was read before may be out of date.
+    MineAtLast(Lock),
     /// Another agent is at work that has opened the gate in this boot: all that this one was to do is done. The unit of this
     /// one must not fail, or kubelet, which requires it, would never start.
     Done,
 }
 
-/// Takes the lock, from another agent where that has to give way.
+/// Takes the lock, from another agent where that has to give way, and after another one where this one has to.
 pub(crate) fn take(machine: &Machine, range: Range) -> Result<Turn, LockFault> {
     match Lock::take(machine) {
         Err(LockFault::Taken) if machine.is_itself() => {}
         taken => return taken.map(Turn::Mine),
     }
-    for unit in giving_way(range) {
-        // Without a manager to ask, the lock decides.
-        if let Err(fault) = stop(unit) {
-            Teller::note(&format!("cannot stop `{unit}`: {fault}"));
+    let gave_way = end_other(range);
+    let deadline = match (waits(range), gave_way) {
+        (true, _) => None,
+        (false, true) => Some(Instant::now() + PATIENCE),
+        (false, false) => Some(Instant::now()),
+    };
+    if deadline.is_none() && !gave_way {
+        Teller::note("another agent is at work: waiting for it");
+    }
+    loop {
+        match Lock::take(machine) {
+            Err(LockFault::Taken) => {}
+            taken => return taken.map(Turn::MineAtLast),
         }
+        if leads_to_gate(range) && is_open(machine) {
+            return Ok(Turn::Done);
+        }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(LockFault::Taken);
+        }
+        std::thread::sleep(LOOK);
     }
-    match Lock::take(machine) {
-        Err(LockFault::Taken) if leads_to_gate(range) && is_open(machine) => Ok(Turn::Done),
-        taken => taken.map(Turn::Mine),
-    }
+}
+
+/// Ends the agent that has the lock, if that is one of a unit that gives way.
+fn end_other(range: Range) -> bool {
+    let Holder::Process(holder) = Lock::holder() else { return false };
+    let gives_way = |unit: &&&str| {
+        // Without a manager to ask, the lock decides.
+        let process =
+            process(unit).inspect_err(|fault| Teller::note(&format!("cannot ask about `{unit}`: {fault}")));
+        process.is_ok_and(|process| process == Some(holder))
+    };
+    let Some(unit) = giving_way(range).iter().find(gives_way) else { return false };
+    Teller::note(&format!("the agent of `{unit}` gives way"));
+    i32::try_from(holder)
+        .ok()
+        .and_then(Pid::from_raw)
+        .is_some_and(|holder| kill_process(holder, Signal::KILL).is_ok())
+}
+
+fn process(unit: &str) -> Result<Option<u32>, BusFault> {
+    Ok(Systemd::connect()?.state(unit)?.and_then(|state| state.main_process))
 }
 
 /// The units whose agents give way to one with this range.
@@ -59,6 +99,11 @@ fn giving_way(range: Range) -> &'static [&'static str] {
     }
 }
 
+/// Whether an agent with this range waits for its turn, however long that takes: the ranges of units. A person is told.
+fn waits(range: Range) -> bool {
+    range.from.is_some() || range.until == Some(Phase::Gate)
+}
+
 fn leads_to_gate(range: Range) -> bool {
     range.from.is_none() && range.until.is_some_and(|until| until <= Phase::Gate)
 }
@@ -68,27 +113,12 @@ fn is_open(machine: &Machine) -> bool {
     machine.files().read(Path::new(GATE_FILE)).is_ok_and(|found| found.is_some())
 }
 
-fn stop(unit: &str) -> Result<(), BusFault> {
-    let mut systemd = Systemd::connect()?;
-    let runs = systemd.state(unit)?.is_some_and(|state| {
-        matches!(state.activity, Activity::Active | Activity::Activating) || state.queued
-    });
-    if !runs {
-        return Ok(());
-    }
-    Teller::note(&format!("`{unit}` gives way"));
-    systemd.subscribe()?;
-    let job = systemd.stop(unit)?;
-    let _ = systemd.job_end(&job, Instant::now() + PATIENCE)?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use bringup_progress::Range;
     use bringup_spec::Phase;
 
-    use super::{AFTER, BEFORE, giving_way, leads_to_gate};
+    use super::{AFTER, BEFORE, giving_way, leads_to_gate, waits};
 
     #[test]
     fn what_leads_to_the_gate_comes_before_what_follows_it() {
@@ -99,5 +129,6 @@ mod tests {
         assert_eq!(giving_way(before), [AFTER]);
         assert!(giving_way(after).is_empty());
         assert_eq!([by_hand, before, after].map(leads_to_gate), [false, true, false]);
+        assert_eq!([by_hand, before, after].map(waits), [false, true, true]);
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn follow(
     asked: &Asked,
     identity: &str,
 ) -> Result<Followed, UpFault> {
-    let teller = Teller::new();
+    let teller = Teller::of(machine);
     let Opened { journal, state, damage, lost } = Journal::open(machine.files())?;
     if let Some(damage) = damage {
         Teller::note(&damage.to_string());

@@ -29,5 +29,5 @@ pub use record::{Entry, FORMAT, Failure, FailureKind, Outcome, Record, Success, 
 pub use schemas::SCHEMAS;
 pub use state::{Last, State, StepState};
 pub use status::{Done, Failed, Standing, Status, StepProgress, StepStatus};
-pub use text::{line, page};
+pub use text::{AtWork, line, page};
 pub use unit_name::unit_of;

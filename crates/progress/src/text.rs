@@ -19,15 +19,28 @@ pub fn line(status: &Status) -> String {
     text
 }
 
+/// Whether an agent is at work on a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtWork {
+    /// One is, or nobody can tell.
+    Somebody,
+    /// None is: what a status says of the moment is about the past.
+    Nobody,
+}
+
 /// The status as `bringup-node status` shows it, at a moment: milliseconds since 1970.
-pub fn page(status: &Status, at_ms: u64) -> String {
+pub fn page(status: &Status, at_ms: u64, at_work: AtWork) -> String {
     let mut text = format!("{}/{} on {}\n{}\n", status.cluster, status.group, status.identity, head(status));
     for (label, value) in [("why", &status.why), ("fix", &status.fix)] {
         if !value.is_empty() {
             let _ = writeln!(text, "  {label}: {}", one_line(value));
         }
     }
-    if let Some(next) = status.next_try_at_ms {
+    let unfinished = matches!(status.standing, Standing::Running | Standing::Waiting | Standing::Paused);
+    let left = unfinished && at_work == AtWork::Nobody;
+    if left {
+        text.push_str("  no agent is at work on it now; `bringup-node up` goes on\n");
+    } else if let Some(next) = status.next_try_at_ms {
         let _ = match next.saturating_sub(at_ms).div_ceil(1000) {
             0 => writeln!(text, "  next try: now"),
             seconds => writeln!(text, "  next try: in {seconds} s"),
@@ -42,6 +55,7 @@ pub fn page(status: &Status, at_ms: u64) -> String {
     for step in &status.steps {
         let mark = match step.progress {
             StepProgress::Done => "done",
+            StepProgress::Doing if left => "begun",
             StepProgress::Doing => match status.standing {
                 Standing::Waiting | Standing::HandedOver => "waiting",
                 Standing::Paused => "paused",

@@ -1,17 +1,21 @@
 //! `cargo xtask kill`: the agent that is shipped, killed at every call that changes something, and run again.
 //!
-//! On directories that stand for machines, by the tests of `bringup-node`; and in a container with a real systemd, where
-//! operators' programs and kubelet run for real.
+//! On directories that stand for machines, by the tests of `bringup-node`; and in a container with a real systemd, under
+//! the units that a plan has, where operators' programs run for real and kubelet waits behind the gate.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
+use bringup_ancestors::Input;
+use bringup_plan::{LocalFiles, PlacedBy, Unit, compile};
 
 use crate::dist;
 
 /// What the container gets beside the agent.
-const INSIDE: [&str; 3] = ["main", "plan.json", "program"];
+const INSIDE: [&str; 4] = ["agent", "main", "plan.json", "program"];
+/// The document that the units are those of.
+const DOCUMENT: &str = "tests/kill/cluster.yaml";
 
 /// Kills this agent, or the one that is shipped, which is built if it is not there.
 pub(crate) fn everywhere(top: &Path, agent: Option<&Path>) -> Result<()> {
@@ -34,8 +38,22 @@ pub(crate) fn everywhere(top: &Path, agent: Option<&Path>) -> Result<()> {
         std::fs::copy(top.join("tests/kill").join(name), folder.path().join(name))
             .with_context(|| format!("cannot copy `tests/kill/{name}`"))?;
     }
+    let units = serde_json::to_string(&carried_units(top)?)?;
+    std::fs::write(folder.path().join("units.json"), units).context("cannot write the units")?;
     std::fs::copy(&agent, folder.path().join("bringup-node")).context("cannot copy the agent")?;
     succeed(Command::new(top.join("tests/container")).arg(folder.path()))
+}
+
+/// The units that a carrier places.
+fn carried_units(top: &Path) -> Result<Vec<Unit>> {
+    let text =
+        std::fs::read_to_string(top.join(DOCUMENT)).with_context(|| format!("cannot read `{DOCUMENT}`"))?;
+    let found = bringup_ancestors::read(&[Input { name: DOCUMENT, text: &text }]);
+    let document = found.documents.first().with_context(|| format!("`{DOCUMENT}` is no document"))?;
+    let compiled = compile(document, 0, &LocalFiles::default());
+    let plan =
+        compiled.plan.with_context(|| format!("`{DOCUMENT}` does not compile: {:?}", compiled.findings))?;
+    Ok(plan.units.into_iter().filter(|unit| unit.placed_by == PlacedBy::Carrier).collect())
 }
 
 /// The agent of this machine's architecture in `target/dist`.

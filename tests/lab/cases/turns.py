@@ -6,6 +6,11 @@ from machine import document
 from cases.power import typed
 
 AGENT = "/opt/bringup/bin/bringup-node"
+LOCK = "/run/bringup/lock"
+# Waits until the agent after the gate has the lock.
+MINE = f"""\
+until pid=$(systemctl show --property=MainPID --value bringup-after.service) &&
+    grep -q "FLOCK.* $pid .*:$(stat --format=%i {LOCK}) " /proc/locks; do :; done; echo mine"""
 
 
 def fails_as_it_ends(lab):
@@ -44,14 +49,32 @@ def changed_plan(lab):
 
 
 def by_hand(lab):
-    """A person goes on where the unit has paused: its agent gives way, the gate opens, kubelet starts."""
+    """A person goes on where the unit has paused, and goes away; the units go on where the person was."""
     machine = lab.machine("by hand")
     # Nobody registers the node here, so that it would wait for ever.
-    text = f"touch /lab/mended\ntimeout 20 {AGENT} up; echo up: $?\nsystemctl is-active kubelet.service\n"
-    # What it says, it says to the person: the lab itself hears only of units.
-    _, said = typed(lab, started(machine, "[ -e /lab/mended ]"), text)
-    assert "`bringup.service` gives way" in said, said
-    assert "kubelet: finished" in said and "\nactive\n" in said.replace("\r", ""), said
+    text = "\n".join(
+        [
+            "touch /lab/mended",
+            f"{AGENT} up & person=$!",
+            "until systemctl is-active kubelet.service; do :; done",
+            "systemctl show --property=NRestarts --value bringup-after.service | sed 's/^/restarts: /'",
+            "kill -KILL $person; wait $person; echo up: $?",
+            # What follows the gate has waited for its turn, and has it now.
+            MINE,
+            f"timeout --signal=KILL 3 {AGENT} up; echo again: $?",
+            f"{AGENT} status",
+            MINE,
+            f"{AGENT} status | grep registered",
+            "",
+        ]
+    )
+    code, said = typed(lab, started(machine, "[ -e /lab/mended ]"), text)
+    assert "the agent of `bringup.service` gives way" in said, said
+    assert "up: 137" in said and "restarts: 0" in said, said
+    assert "the agent of `bringup-after.service` gives way" in said and "again: 137" in said, said
+    assert "no agent is at work on it now; `bringup-node up` goes on" in said, said
+    # Whatever was done by hand is part of the machine's story.
+    assert code == 0, said
     assert len(machine.calls()) == 1, machine.calls()
 
 

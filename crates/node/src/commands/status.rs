@@ -1,11 +1,13 @@
 //! `bringup-node status`.
 
 use std::io::Write as _;
+use std::path::Path;
 
-use bringup_progress::{Standing, page};
+use bringup_progress::{AtWork, Standing, page};
 
 use crate::arguments::Status as Options;
 use crate::ended::Ended;
+use crate::lock::{Holder, Lock};
 use crate::machine::Machine;
 use crate::results;
 use crate::teller::Teller;
@@ -26,9 +28,12 @@ pub(crate) fn execute(options: &Options) -> Ended {
             return Ended::Wrong;
         }
     };
+    // A directory that stands for a machine has no agent of its own.
+    let itself = options.place.root == Path::new("/");
+    let nobody = itself && Lock::holder() == Holder::Nobody;
     let text = match options.output.as_str() {
         "json" => serde_json::to_string_pretty(&status).unwrap_or_default() + "\n",
-        _ => page(&status, Machine::now_ms()),
+        _ => page(&status, Machine::now_ms(), if nobody { AtWork::Nobody } else { AtWork::Somebody }),
     };
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
     match status.standing {

@@ -30,14 +30,25 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
     let wrong = |why: String| (Ended::Wrong, why);
     let machine = Machine::open(&options.place.root)
         .map_err(|fault| wrong(format!("cannot open `{}`: {fault}", options.place.root.display())))?;
-    let plan = chosen(&machine, &options.config, options.plan.as_deref(), options.facts.as_deref())?;
-    let given = given(options.facts.as_deref(), &plan).map_err(wrong)?;
+    let read = || -> Result<(Plan, Option<Facts>), (Ended, String)> {
+        let plan = chosen(&machine, &options.config, options.plan.as_deref(), options.facts.as_deref())?;
+        let given = given(options.facts.as_deref(), &plan).map_err(wrong)?;
+        Ok((plan, given))
+    };
+    let (mut plan, mut given) = read()?;
     // Giving up is the plan's end; whatever else stops a run may be gone at the next start.
     let not_yet = |fault: String| (Ended::NotYet, fault);
     let range = Range { from: options.from, until: options.until };
     let lock = match turn::take(&machine, range).map_err(|fault| not_yet(fault.to_string()))? {
         Turn::Mine(lock) => lock,
-        Turn::Done => return Ok(Ended::Well),
+        Turn::MineAtLast(lock) => {
+            (plan, given) = read()?;
+            lock
+        }
+        Turn::Done => {
+            gate::queue(&machine, &plan).map_err(|fault| not_yet(fault.to_string()))?;
+            return Ok(Ended::Well);
+        }
     };
     if !options.config.is_empty() {
         node_config::keep(&machine, &plan).map_err(|fault| not_yet(fault.to_string()))?;

@@ -58,7 +58,7 @@ fn a_clock_that_jumps_changes_no_wait_and_no_outcome() {
         // What is shown of it is no panic, and no wait of centuries is believed.
         let paused = machine.statuses.iter().rfind(|status| status.standing == Standing::Paused).unwrap();
         for now in [0, 1, 4_000_000_000_000, u64::MAX] {
-            let shown = page(paused, now);
+            let shown = page(paused, now, bringup_progress::AtWork::Somebody);
             assert!(shown.contains("why: no luck"), "{shown}");
         }
     }

@@ -1,6 +1,6 @@
 //! What others see: text and JSON, held against the schemas.
 
-use bringup_progress::{Event, FailureKind, Happened, SCHEMAS, Standing, line, page};
+use bringup_progress::{AtWork, Event, FailureKind, Happened, SCHEMAS, Standing, line, page};
 use serde_json::Value;
 
 use crate::machine::{Answer, End, Machine};
@@ -120,7 +120,7 @@ fn a_paused_node_says_what_to_mend() {
         "paused at step 3 of 4: driver: no luck; to mend: try luck; it is tried again by itself, at the latest every 30 s"
     );
     assert_eq!(
-        page(&status, 5_500),
+        page(&status, 5_500, AtWork::Somebody),
         "lab/workers on one
 paused at step 3 of 4: driver
   why: no luck
@@ -135,7 +135,10 @@ paused    pre-install   driver
           post-install  last
 "
     );
-    assert!(page(&status, 20_000).contains("  next try: now\n"));
+    assert!(page(&status, 20_000, AtWork::Somebody).contains("  next try: now\n"));
+    let left = page(&status, 5_500, AtWork::Nobody);
+    assert!(left.contains("  no agent is at work on it now; `bringup-node up` goes on\n"), "{left}");
+    assert!(!left.contains("next try") && left.contains("begun     pre-install   driver\n"), "{left}");
 }
 
 #[test]
@@ -145,7 +148,7 @@ fn other_ends_are_told() {
     let (machine, _) = unlucky("continue", 1);
     let last = machine.statuses.last().unwrap();
     assert_eq!(line(last), "done");
-    assert!(page(last, 0).ends_with(
+    assert!(page(last, 0, AtWork::Nobody).ends_with(
         "\n\ndone      identify      identify\ndone      fetch         file:/etc/a\nfailed    pre-install   driver: no luck\ndone      post-install  last\n"
     ));
     let (machine, _) = unlucky("retry", 1);
@@ -161,6 +164,6 @@ fn a_programs_output_cannot_move_the_cursor() {
     let End::Stuck(mut status) = end else { panic!() };
     status.tail = "\u{1b}[2Jx\r\n".to_owned();
     status.why = "a\nb".to_owned();
-    assert!(!page(&status, 0).contains('\u{1b}'));
+    assert!(!page(&status, 0, AtWork::Somebody).contains('\u{1b}'));
     assert!(line(&status).contains("a b"));
 }
