@@ -1,17 +1,21 @@
 //! What stood where the agent wrote for the first time: kept, so that it can be put back.
 //!
 //! Each original stands beneath `/var/lib/bringup/originals` at its own path, with its mode and owner. The first one is the
-//! one: what stands there later is ours.
+//! one: what stands there later is ours. Of a directory only mode and owner are kept, by a mark in its place: what is in it
+//! is somebody else's, and stays.
 
 use std::path::{Path, PathBuf};
 
-use bringup_disk::{Entry, FileFault, Files, Kind, Owner, StreamFault};
+use bringup_disk::{Entry, FileFault, Files, Kind, Owner, StreamFault, Wanted};
 
 use crate::places;
 use crate::teller::Teller;
 
 /// What is larger is data, and would take up the room that it has twice.
 const LARGEST: u64 = 512 * 1024 * 1024;
+
+/// What stands for a directory in its place, with its mode and owner.
+const MARK: &str = ".was-there";
 
 /// Where the original of a path is kept.
 pub(crate) fn place(path: &Path) -> PathBuf {
@@ -21,8 +25,12 @@ pub(crate) fn place(path: &Path) -> PathBuf {
 /// Keeps what stands at a path, unless something is kept already.
 pub(crate) fn keep(files: Files<'_>, path: &Path) -> Result<(), FileFault> {
     let Some(entry) = look(files, path)? else { return Ok(()) };
-    let place = place(path);
-    if !matches!(entry.kind, Kind::File | Kind::Link) || look(files, &place)?.is_some() {
+    let place = match entry.kind {
+        Kind::File | Kind::Link => place(path),
+        Kind::Directory => place(path).join(MARK),
+        Kind::Other => return Ok(()),
+    };
+    if look(files, &place)?.is_some() {
         return Ok(());
     }
     if entry.size > LARGEST {
@@ -34,14 +42,25 @@ pub(crate) fn keep(files: Files<'_>, path: &Path) -> Result<(), FileFault> {
     }
     // What only root may read stays so, whatever was readable where it stood.
     files.make_directory(Path::new(places::ORIGINALS), 0o700, Owner::ROOT)?;
+    if entry.kind == Kind::Directory {
+        let wanted = Wanted { content: &[], mode: entry.mode, owner: owner(entry) };
+        return files.replace(&place, wanted).map(|_| ());
+    }
     copy(files, path, &place, entry)
 }
 
 /// Puts the original of a path back, if one is kept; says whether.
 pub(crate) fn put_back(files: Files<'_>, path: &Path) -> Result<bool, FileFault> {
-    let place = place(path);
-    let Some(entry) = look(files, &place)? else { return Ok(false) };
-    copy(files, &place, path, entry)?;
+    let mut place = place(path);
+    let Some(mut entry) = look(files, &place)? else { return Ok(false) };
+    if entry.kind == Kind::Directory {
+        place.push(MARK);
+        let Some(mark) = look(files, &place)? else { return Ok(false) };
+        entry = mark;
+        files.make_directory(path, entry.mode, owner(entry))?;
+    } else {
+        copy(files, &place, path, entry)?;
+    }
     files.remove(&place)?;
     for folder in place.ancestors().skip(1).take_while(|above| above.starts_with(places::ORIGINALS)) {
         // The first that holds something else ends it.
@@ -54,7 +73,17 @@ pub(crate) fn put_back(files: Files<'_>, path: &Path) -> Result<bool, FileFault>
 
 /// Whether one is kept.
 pub(crate) fn is_kept(files: Files<'_>, path: &Path) -> bool {
-    matches!(look(files, &place(path)), Ok(Some(entry)) if entry.kind != Kind::Directory)
+    let place = place(path);
+    match look(files, &place) {
+        Ok(Some(Entry { kind: Kind::Directory, .. })) => {
+            matches!(look(files, &place.join(MARK)), Ok(Some(_)))
+        }
+        found => matches!(found, Ok(Some(_))),
+    }
+}
+
+fn owner(entry: Entry) -> Owner {
+    Owner { user: entry.user, group: entry.group }
 }
 
 fn look(files: Files<'_>, path: &Path) -> Result<Option<Entry>, FileFault> {
@@ -73,8 +102,7 @@ fn copy(files: Files<'_>, from: &Path, to: &Path, entry: Entry) -> Result<(), Fi
         return files.make_link(to, Path::new(&target)).map(|_| ());
     }
     let mut source = files.disk().open(from).map_err(read)?;
-    let owner = Owner { user: entry.user, group: entry.group };
-    files.replace_from(to, &mut source, entry.mode, owner).map(|_| ()).map_err(|fault| match fault {
+    files.replace_from(to, &mut source, entry.mode, owner(entry)).map(|_| ()).map_err(|fault| match fault {
         StreamFault::File(fault) => fault,
         StreamFault::Source(fault) => read(fault),
     })

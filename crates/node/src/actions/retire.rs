@@ -69,8 +69,13 @@ pub(crate) fn remove(machine: &Machine, made: &BTreeSet<Made>) -> Result<Success
     }
     for thing in made.iter().rev() {
         if let Made::Directory(path) = thing {
-            // One that is not empty holds something of somebody else's.
-            let _ = files.disk().remove_directory(Path::new(path));
+            let path = Path::new(path);
+            match originals::put_back(files, path) {
+                Ok(true) => {}
+                // One that is not empty holds something of somebody else's.
+                Ok(false) => drop(files.disk().remove_directory(path)),
+                Err(fault) => return Err(of_file(&fault)),
+            }
         }
     }
     let of_manager = |thing: &Made| thing.path().starts_with(UNITS);

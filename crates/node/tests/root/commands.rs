@@ -265,6 +265,8 @@ fn what_was_written_over_is_put_back() {
     node.put("/etc/systemd/system/tidy.service", "[Service]\nExecStart=/bin/false\n");
     std::fs::set_permissions(node.path("/etc/one"), std::fs::Permissions::from_mode(0o640)).unwrap();
     std::fs::create_dir_all(node.path("/opt/bin")).unwrap();
+    std::fs::create_dir_all(node.path("/var/lib/own")).unwrap();
+    std::fs::set_permissions(node.path("/var/lib/own"), std::fs::Permissions::from_mode(0o711)).unwrap();
     std::os::unix::fs::symlink("/usr/bin/other", node.path("/opt/bin/k")).unwrap();
     let before = node.tree();
     node.up();
@@ -281,8 +283,7 @@ fn what_was_written_over_is_put_back() {
     node.up();
     assert_eq!(node.read("/etc/deep/two").as_deref(), Some("of the image, too\n"));
     let refused = node.answer(&["reset"], "n\n");
-    let back =
-        "puts back what stood there before\n  /etc/one\n  /opt/bin/k\n  /etc/systemd/system/tidy.service\n";
+    let back = "puts back what stood there before\n  /etc/one\n  /var/lib/own\n  /opt/bin/k\n  /etc/systemd/system/tidy.service\n";
     assert!(refused.output.contains(back), "{}", refused.output);
     assert_eq!(node.read("/etc/one").as_deref(), Some("g5.2xlarge\n"));
     assert_eq!(node.answer(&["reset"], "y\n").code, Some(0));
