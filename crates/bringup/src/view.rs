@@ -224,9 +224,15 @@ pub(crate) fn summary_of(action: &Action) -> String {
         Action::Fetch { urls, path, .. } => {
             format!("fetch {path} from {}", urls.first().map_or("nowhere", |url| host_of(url)))
         }
-        Action::Install { software, version, source } => {
+        Action::RemoveOldData { directories } => {
+            format!("remove what was set aside of {}", directories.join(", "))
+        }
+        Action::Install { software, version, source, choices, .. } => {
             use bringup_plan::InstallSource as Source;
-            let version = version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
+            let mut version = version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
+            if !choices.is_empty() {
+                version.push_str(" (or what goes with the cluster's version)");
+            }
             match source {
                 Source::Image => format!("check {software}{version} of the image"),
                 Source::Package { package } => format!("install {software}{version} from package {package}"),

@@ -350,6 +350,7 @@ pub(crate) fn why_agent(action: &Action) -> Option<&'static str> {
         Action::Install { source, .. } => {
             (*source != InstallSource::Image).then_some("it installs something")
         }
+        Action::RemoveOldData { .. } => Some("it removes what an old runtime left"),
         Action::SetKernelArguments { .. } => Some("it sets kernel arguments"),
         Action::SetSwap { policy, .. } => (*policy != SwapPolicy::Keep).then_some("it changes swap"),
         Action::UpdateOs { .. } => Some("it updates the operating system"),

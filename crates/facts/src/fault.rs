@@ -33,6 +33,14 @@ pub enum FactFault {
         /// The object that decides it.
         object: String,
     },
+    /// No version of some software is named for the version of the cluster.
+    #[error("no version of {software} is named for a cluster of {tag}")]
+    NoChoice {
+        /// Which.
+        software: String,
+        /// The tag of the cluster's images.
+        tag: String,
+    },
     /// A value with a line end or another control character in it.
     #[error("the value of `{fact}` has a control character in it")]
     ControlCharacter {
@@ -67,6 +75,9 @@ impl FactFault {
                 format!(
                     "give it as `\"election\": {{\"object\": \"{object}\", \"holder\": INSTANCE_ID}}` in a file with `--facts`"
                 )
+            }
+            Self::NoChoice { .. } => {
+                "name one under `runtime.versions` in the document, and build the plan anew".to_owned()
             }
             Self::ControlCharacter { .. } => "mend the value where it comes from".to_owned(),
         }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use bringup_plan::{Action, Content};
-use bringup_spec::{Segment, Text};
+use bringup_plan::{Action, Content, InstallChoice};
+use bringup_spec::{Fact, Segment, Text};
 
 use crate::{FactFault, Known, word};
 
@@ -40,10 +40,27 @@ impl Known<'_> {
             Action::OpenGate { environment, .. } => {
                 fill_values(environment, |text| self.fill(text, |value| word(&value)))?;
             }
+            Action::Install { software, version, source, choices, .. } if !choices.is_empty() => {
+                let chosen = self.choice(software, choices)?;
+                (*version, *source) = (Some(chosen.version.clone()), chosen.source.clone());
+                choices.clear();
+            }
             Action::Signal { target, .. } => fill_values(target, |text| self.text(text))?,
             _ => {}
         }
         Ok(filled)
+    }
+
+    /// What goes with the cluster's version.
+    fn choice<'c>(
+        &self,
+        software: &str,
+        choices: &'c [InstallChoice],
+    ) -> Result<&'c InstallChoice, FactFault> {
+        let tag = self.value(&Fact::KubernetesTag)?;
+        let minor = tag.trim_start_matches('v').split('.').nth(1).and_then(|minor| minor.parse().ok());
+        let fitting = choices.iter().find(|choice| minor.is_some_and(|minor| choice.kubernetes.has(minor)));
+        fitting.ok_or_else(|| FactFault::NoChoice { software: software.to_owned(), tag })
     }
 
     fn content(&self, content: &Content) -> Result<Content, FactFault> {

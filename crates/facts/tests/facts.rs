@@ -261,3 +261,37 @@ fn the_tag_is_the_clusters_for_those_that_join_and_the_documents_for_the_one_tha
     plan.bootstrap = Some(bringup_plan::Election::Always);
     assert_eq!(tag(&plan, &facts), Ok("v1.33.4_coreos.0".to_owned()));
 }
+
+/// The agent installs what goes with the cluster that it joins, and the digest of the step follows.
+#[test]
+fn a_runtime_is_chosen_by_the_version_of_the_cluster() {
+    use bringup_plan::{Action, InstallChoice, InstallSource};
+    let package = |name: &str| InstallSource::Package { package: name.to_owned() };
+    let choice = |range: &str, version: &str| InstallChoice {
+        kubernetes: bringup_spec::MinorRange::parse(range).unwrap(),
+        version: version.to_owned(),
+        source: package(version),
+    };
+    let install = |version: &str, choices: Vec<InstallChoice>| Action::Install {
+        software: "containerd".to_owned(),
+        version: Some(version.to_owned()),
+        source: package(version),
+        choices,
+        data: Some("/var/lib/containerd".to_owned()),
+    };
+    let offered = install("1.7.24", vec![choice("1.31-1.33", "1.7.24"), choice("1.34", "1.7.29")]);
+    let mut plan = plan();
+    plan.detect = Some(bringup_plan::ApiServer {
+        endpoint: "https://x".to_owned(),
+        certificate_authority: String::new(),
+    });
+    let mut facts = Facts::default();
+    for (tag, version) in [("v1.33.1", "1.7.24"), ("v1.34.2_coreos.0", "1.7.29")] {
+        facts.kubernetes_tag = Some(tag.to_owned());
+        assert_eq!(Known::new(&plan, &facts).action(&offered), Ok(install(version, Vec::new())), "{tag}");
+    }
+    facts.kubernetes_tag = Some("v1.35.0".to_owned());
+    let fault = Known::new(&plan, &facts).action(&offered).unwrap_err();
+    assert_eq!(fault.to_string(), "no version of containerd is named for a cluster of v1.35.0");
+    assert!(fault.hint().contains("runtime.versions"));
+}

@@ -40,6 +40,7 @@ mod preflight;
 mod preview;
 mod program;
 mod results;
+mod runtime_data;
 mod secrets;
 #[cfg(test)]
 #[path = "../tests/web/server.rs"]

@@ -6,6 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use bringup_disk::{Files, RealDisk};
 
+use crate::runtime_data::mount_points;
+
 /// This machine, or a directory that stands for it.
 #[derive(Debug)]
 pub(crate) struct Machine {
@@ -32,6 +34,14 @@ impl Machine {
     /// Whether this is the machine itself: units can be started and programs run.
     pub(crate) fn is_itself(&self) -> bool {
         self.root == Path::new("/")
+    }
+
+    /// Where something is mounted, as this machine names it.
+    pub(crate) fn mount_points(&self) -> io::Result<Vec<PathBuf>> {
+        let root = self.root.canonicalize()?;
+        let all = mount_points(&std::fs::read_to_string("/proc/self/mountinfo")?);
+        let inside = |path: &PathBuf| path.strip_prefix(&root).ok().map(|path| Path::new("/").join(path));
+        Ok(all.iter().filter_map(inside).collect())
     }
 
     /// Where a path of the machine is for a test that looks at it from outside.

@@ -18,5 +18,7 @@ pub(crate) const LOCK: &str = "/run/bringup/lock";
 pub(crate) const OUTPUT: &str = "/var/lib/bringup/output";
 /// What stood where the agent wrote.
 pub(crate) const ORIGINALS: &str = "/var/lib/bringup/originals";
+/// Whose the data of the container runtime is.
+pub(crate) const RUNTIME_DATA: &str = "/var/lib/bringup/runtime.json";
 /// What is being fetched, each by its digest.
 pub(crate) const FETCH: &str = "/var/lib/bringup/fetch";

@@ -15,7 +15,7 @@ use crate::actions::units::UNITS;
 use crate::actions::{kernel, merged};
 use crate::difference::unified;
 use crate::machine::Machine;
-use crate::places;
+use crate::{places, runtime_data};
 
 /// What a step would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -84,6 +84,15 @@ pub(crate) fn preview(machine: &Machine, plan: &Plan, action: &Action, order: &O
             source: InstallSource::Url { urls, path, .. } | InstallSource::Extension { urls, path, .. },
             ..
         } => fetches(urls, path),
+        Action::RemoveOldData { directories } => {
+            let files = machine.files();
+            let old = directories.iter().filter(|path| runtime_data::has_old(files, Path::new(path)));
+            let old: Vec<String> = old.map(|path| format!("`{path}`")).collect();
+            if old.is_empty() {
+                return Preview::nothing();
+            }
+            Preview::doing(format!("removes what was set aside of {}", old.join(" and ")))
+        }
         Action::TrustAuthorities { bundle } => {
             let content = eyes.read(bundle);
             let missing = plan.certificate_authorities.iter().any(|wanted| !content.contains(wanted.trim()));

@@ -253,6 +253,10 @@ bringup_diag::codes! {
     /// Not a version of containerd whose configuration is known. The schema of the configuration depends on it, and
     /// containerd does not start with one that it cannot read. Write a version of 1.x or 2.x, such as `1.7.28`.
     RUNTIME_VERSION = "runtime/version";
+    /// The versions of the runtime by minors of Kubernetes leave a minor out, name one twice, or cannot be told from what
+    /// another field says. The node would get a runtime that nobody chose, or data would be set aside that is not the
+    /// runtime's. Let each minor that the cluster may have be in exactly one entry of `runtime.versions`.
+    RUNTIME_VERSIONS = "runtime/versions";
     /// Not a name of an image. The sandbox image is needed for every pod, so that none would start. Write a name with
     /// its registry and tag, such as `registry.k8s.io/pause:3.10`.
     RUNTIME_IMAGE = "runtime/image";

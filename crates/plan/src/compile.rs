@@ -23,7 +23,9 @@ pub fn compile(document: &Document, group_index: usize, local: &LocalFiles) -> C
         let findings = [Finding::error(codes::GROUP_MISSING, message)].into_iter().collect();
         return Compiled { plan: None, provenance: Vec::new(), findings };
     };
-    let mut context = Context::new(document, group_index, group, local);
+    let applied = runtime::versions::applied(group, document.cluster.spec.kubernetes.version.minor);
+    let mut context = Context::new(document, group_index, applied.as_ref().unwrap_or(group), local);
+    runtime::versions::check(&mut context, group);
     let plan = plan(&mut context);
     let plan = if context.findings.has_errors() { None } else { Some(plan) };
     context.findings.retain(|finding| !document.is_follow_up(finding));
@@ -155,6 +157,7 @@ fn our_steps(context: &mut Context<'_>, decisions: &Decisions, programs: &operat
     let updated = update.is_some();
     steps.extend(update);
     steps.extend(kernel::steps(context, decisions));
+    let replaced = runtime::versions::replaces(context);
     let installs = software::install(context, decisions);
     let (runtime_installs, configure_installs): (Vec<Step>, Vec<Step>) =
         installs.into_iter().partition(|step| step.phase == Phase::Runtime);
@@ -173,7 +176,8 @@ fn our_steps(context: &mut Context<'_>, decisions: &Decisions, programs: &operat
     if !context.group.units.is_empty() {
         steps.push(plain("units", Phase::Configure, Action::PlaceUnits));
     }
-    steps.extend(kernel::reboot(context, updated || rearranged));
+    steps.extend(kernel::reboot(context, updated || rearranged || replaced));
+    steps.extend(runtime::versions::removal(context));
     steps.push(gate(context, decisions, &arguments));
     steps.extend(joining.programs);
     let health = Action::StartKubelet { health: health::url(context, decisions) };

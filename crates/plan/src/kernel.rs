@@ -260,7 +260,7 @@ pub(crate) fn reboot(context: &mut Context<'_>, needed: bool) -> Option<Step> {
     Some(step)
 }
 
-fn refuse_never(context: &mut Context<'_>, key: &str, why: &str) {
+pub(crate) fn refuse_never(context: &mut Context<'_>, key: &str, why: &str) {
     if context.group.reboot.policy == RebootPolicy::Never {
         let path = context.at([key]);
         context.key_error(

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bringup_spec::{
-    Architecture, Fact, Flavour, NodeNamePolicy, OnFailure, OsFamily, Phase, Platform, Role, SecretSource,
-    SignalKind, Text, Unpack,
+    Architecture, Fact, Flavour, MinorRange, NodeNamePolicy, OnFailure, OsFamily, Phase, Platform, Role,
+    SecretSource, SignalKind, Text, Unpack,
 };
 use serde::{Deserialize, Serialize};
 
@@ -302,6 +302,17 @@ pub enum Action {
         version: Option<String>,
         /// Where it comes from.
         source: InstallSource,
+        /// What it is instead, by the minor of the cluster that the node finds out.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        choices: Vec<InstallChoice>,
+        /// The directory of its data: set aside where another version wrote it, which the machine is then rebooted for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        data: Option<String>,
+    },
+    /// Removes what was set aside of these directories.
+    RemoveOldData {
+        /// Where data was.
+        directories: Vec<String>,
     },
     /// Adds the plan's certificate authorities to the system's bundle, in place and once each.
     TrustAuthorities {
@@ -424,6 +435,18 @@ pub enum Awaited {
         /// Where the list is.
         manifest: String,
     },
+}
+
+/// A version of a piece of software, for some minors of Kubernetes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct InstallChoice {
+    /// For which.
+    pub kubernetes: MinorRange,
+    /// The version to expect or install.
+    pub version: String,
+    /// Where it comes from.
+    pub source: InstallSource,
 }
 
 /// Where a piece of software comes from.

@@ -256,6 +256,10 @@ impl Finder<'_> {
         if key == "runtime" && is_written(self.document.tree(), &runtime) {
             return Origin::Document(runtime);
         }
+        let versions = self.group_path(["runtime", "versions"]);
+        if key == "runtime" && is_written(self.document.tree(), &versions) {
+            return Origin::Derived(versions, "what goes with this Kubernetes".to_owned());
+        }
         Origin::Derived(
             Self::spec_path(["kubernetes", "version"]),
             "what this Kubernetes goes with".to_owned(),

@@ -11,6 +11,7 @@ use bringup_yaml::Path;
 
 use crate::context::Context;
 use crate::decisions::{Decisions, program_directory, program_root};
+use crate::runtime::versions;
 use crate::steps::plain;
 use crate::{Action, InstallSource, Origin, Step, codes, files};
 
@@ -94,7 +95,11 @@ pub(crate) fn install(context: &mut Context<'_>, decisions: &Decisions) -> Vec<S
     let kubernetes = context.spec.kubernetes.version.to_string();
     let kubernetes = Some(kubernetes.as_str());
     let mut steps = Vec::new();
-    steps.extend(item(context, runtime, "runtime", &software.runtime, Phase::Runtime, runtime_version));
+    let mut installed = item(context, runtime, "runtime", &software.runtime, Phase::Runtime, runtime_version);
+    if let Some(step) = &mut installed {
+        versions::complete(context, step);
+    }
+    steps.extend(installed);
     let cni = item(context, "cni", "cni", &software.cni, Phase::Runtime, None);
     let link = cni.as_ref().and_then(link_to_plugins);
     steps.extend(cni.into_iter().chain(link));
@@ -135,7 +140,12 @@ fn item(
     version: Option<&str>,
 ) -> Option<Step> {
     let path = context.at(["software", key]);
+    let by_version = versions::place(context).filter(|_| key == "runtime");
     check_fields(context, &path, item);
+    if by_version.is_none() {
+        check_architectures(context, &path.key("downloads"), &item.downloads, codes::SOFTWARE_DOWNLOAD);
+    }
+    let downloads = by_version.unwrap_or_else(|| path.clone());
     let version = item.version.as_deref().or(version).map(ToOwned::to_owned);
     let os = context.group.os.family;
     let source = match item.from {
@@ -158,13 +168,13 @@ fn item(
             let Some(download) = item.downloads.get(architecture) else {
                 context.error(
                     codes::SOFTWARE_DOWNLOAD,
-                    &path,
+                    &downloads,
                     format!("there is no download of {name} for {architecture}"),
                     format!("write `downloads: {{{architecture}: {{urls: [...], sha256: ...}}}}`"),
                 );
                 return None;
             };
-            check_urls(context, &path.keys(["downloads", architecture]), download.urls.is_empty());
+            check_urls(context, &downloads.keys(["downloads", architecture]), download.urls.is_empty());
             let urls = download.urls.iter().map(ToString::to_string).collect();
             let sha256 = download.sha256.to_string();
             let given = item.path.as_ref().map(ToString::to_string);
@@ -198,7 +208,8 @@ fn item(
             Origin::Document(path)
         },
     );
-    let action = Action::Install { software: name.to_owned(), version, source };
+    let action =
+        Action::Install { software: name.to_owned(), version, source, choices: Vec::new(), data: None };
     Some(plain(format!("install-{name}"), phase, action))
 }
 
@@ -218,7 +229,6 @@ fn check_fields(context: &mut Context<'_>, path: &Path, item: &SoftwareItem) {
             "remove it, or change `from`",
         );
     }
-    check_architectures(context, &path.key("downloads"), &item.downloads, codes::SOFTWARE_DOWNLOAD);
     let is_package = |name: &str| {
         name.starts_with(|letter: char| letter.is_ascii_alphanumeric())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-._:=~".contains(&byte))

@@ -95,6 +95,7 @@ fn text(schema: &Json) -> BoxedStrategy<String> {
         "^[0-9a-fA-F:.]+$" => among(&["10.0.0.10", "fd00::a"]),
         "^[0-9a-fA-F:.]+/[0-9]{1,3}$" => among(&["10.0.0.0/16", "fd00::/108", "0.0.0.0/0"]),
         "^([0-9]+(ms|s|m|h))+$" => "([1-9][0-9]{0,3}(ms|s|m|h)){1,2}".boxed(),
+        pattern if pattern.starts_with("^1\\.") => among(&["1.33", "1.9-1.28", "1.30-1.30"]),
         pattern if pattern.starts_with("^v?1") => "v?1\\.[1-9][0-9]?(\\.[0-9])?".boxed(),
         // Names that are digits only would be numbers to YAML; the writer quotes them.
         pattern => proptest::string::string_regex(pattern.trim_matches(['^', '$'])).unwrap().boxed(),

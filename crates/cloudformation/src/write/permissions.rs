@@ -111,12 +111,16 @@ fn sources(request: &Request<'_>) -> Vec<Source> {
     for step in &request.plan.steps {
         match &step.action {
             Action::Fetch { urls, .. } => objects(&mut sources, urls),
-            Action::Install { source, .. } => match source {
-                InstallSource::Extension { urls, .. } | InstallSource::Url { urls, .. } => {
-                    objects(&mut sources, urls);
+            Action::Install { source, choices, .. } => {
+                for source in choices.iter().map(|choice| &choice.source).chain([source]) {
+                    match source {
+                        InstallSource::Extension { urls, .. } | InstallSource::Url { urls, .. } => {
+                            objects(&mut sources, urls);
+                        }
+                        InstallSource::Image | InstallSource::Package { .. } => {}
+                    }
                 }
-                InstallSource::Image | InstallSource::Package { .. } => {}
-            },
+            }
             Action::WriteFile { content, .. } => in_content(content, &mut sources),
             Action::Signal { token: Some(secret), .. } => sources.extend(Source::of_secret(secret)),
             _ => {}

@@ -9,7 +9,7 @@ use bringup_spec::Unpack;
 use bringup_systemd::{JobEnd, Systemd};
 
 use super::fetch::{self, Fetched};
-use super::{Doing, Stopped};
+use super::{Doing, Stopped, old_data};
 use crate::download::{Download, digest_of};
 use crate::packages::Tool;
 use crate::program::{self, Program};
@@ -25,6 +25,24 @@ const EXTENSIONS: &str = "systemd-sysext.service";
 
 /// Installs what is not there, and sees that it is what was asked for.
 pub(super) fn install(
+    doing: &Doing<'_>,
+    name: &str,
+    version: Option<&str>,
+    source: &InstallSource,
+    data: Option<&str>,
+) -> Result<Success, Stopped> {
+    if let Some(directory) = data {
+        old_data::note(doing, name, directory)?;
+    }
+    let success = install_from(doing, name, version, source)?;
+    // What was installed works so far: from here on the data is its own.
+    if let (Some(directory), Some(version)) = (data, version) {
+        old_data::hand_over(doing, name, version, directory)?;
+    }
+    Ok(success)
+}
+
+fn install_from(
     doing: &Doing<'_>,
     name: &str,
     version: Option<&str>,
@@ -188,7 +206,11 @@ pub(super) fn run_tool(doing: &Doing<'_>, command: Vec<String>) -> Result<(), St
 }
 
 /// The version that is there: as a file of the image tells it, or as the program itself does.
-fn found_version(doing: &Doing<'_>, software: &Software, by_file: bool) -> Result<Option<String>, Stopped> {
+pub(super) fn found_version(
+    doing: &Doing<'_>,
+    software: &Software,
+    by_file: bool,
+) -> Result<Option<String>, Stopped> {
     let files = doing.machine.files();
     if let Some(path) = software.version_file.filter(|_| by_file)
         && let Some(bytes) = files.read(Path::new(path))?

@@ -13,6 +13,7 @@ mod install;
 pub(crate) mod kernel;
 mod kubelet;
 pub(crate) mod merged;
+mod old_data;
 pub(crate) mod reboot;
 mod register;
 pub(crate) mod retire;
@@ -141,9 +142,11 @@ pub(crate) fn perform(doing: &Doing<'_>) -> Result<Success, Stopped> {
                 &fetch::Fetched { urls, sha256, path, mode, owner, unpack, is_software: false },
             )
         }
-        Action::Install { software, version, source } => {
-            install::install(doing, software, version.as_deref(), source)
+        // Which of its choices it is, was filled in.
+        Action::Install { software, version, source, choices: _, data } => {
+            install::install(doing, software, version.as_deref(), source, data.as_deref())
         }
+        Action::RemoveOldData { directories } => old_data::remove(doing, directories),
         Action::TrustAuthorities { bundle } => trust::trust(doing, bundle),
         Action::KeepAddresses { host, path } => hosts::keep(doing, host, path),
         Action::LoadModules { modules } => kernel::modules(doing, modules),

@@ -9,6 +9,7 @@ use bringup_systemd::{Systemd, UpdateEngine};
 
 use super::{Doing, Stopped, of_bus};
 use crate::machine::Machine;
+use crate::runtime_data;
 
 /// Where distributions say that an update wants a reboot.
 const REQUIRED: [&str; 2] = ["/run/reboot-required", "/var/run/reboot-required"];
@@ -25,6 +26,9 @@ pub(super) fn reboot(doing: &Doing<'_>, always: bool) -> Result<Success, Stopped
         || (doing.plan.os == OsFamily::Flatcar
             && doing.plan.steps.iter().any(|step| matches!(step.action, Action::UpdateOs { .. }))
             && UpdateEngine::connect()?.status()?.needs_reboot());
+    if runtime_data::needs_reboot(files, &Machine::boot()) {
+        return Err(Stopped::Reboot { why: "the container runtime is another one now".to_owned() });
+    }
     match (always, required) {
         (_, true) => Err(Stopped::Reboot { why: "an update of the system needs it".to_owned() }),
         (true, false) => Err(Stopped::Reboot { why: "the document asks for it".to_owned() }),

@@ -85,7 +85,7 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
         }
         let _ = files.disk().remove_directory(Path::new(folder));
     }
-    for path in [places::STATUS, places::FULL_STATUS, places::DONE, places::FAILED] {
+    for path in [places::STATUS, places::FULL_STATUS, places::DONE, places::FAILED, places::RUNTIME_DATA] {
         remove(Path::new(path))?;
     }
     // Last: whoever is interrupted begins anew with all that was made still known.

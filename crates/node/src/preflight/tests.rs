@@ -120,6 +120,8 @@ fn what_the_plan_sees_to_is_no_fault() {
         software: "containerd".to_owned(),
         version: None,
         source: InstallSource::Package { package: "containerd".to_owned() },
+        choices: Vec::new(),
+        data: None,
     };
     for (action, left) in [(run, Vec::new()), (package, vec!["kubelet"])] {
         let passed = found(|seen, plan| {

@@ -246,3 +246,62 @@ fn a_lock_that_cannot_be_made_is_told() {
     assert!(ran.errors.contains("`/run/bringup`: read-only file system"), "{}", ran.errors);
     assert!(!node.path("/var/lib/bringup/journal").exists());
 }
+
+/// A disk of its own for the runtime's data cannot be set aside in one rename: half of it must not be there either.
+#[test]
+fn data_on_a_disk_of_its_own_is_for_the_operator() {
+    needs_root();
+    let node = Node::new(&crate::software::with_containerd("2.1.4"));
+    node.put("/assets/2.1.4", "2.1.4");
+    let disk = Mounted::small(&node, "/var/lib/containerd", "size=64k");
+    for name in ["meta.db", "other"] {
+        node.put(&format!("/var/lib/containerd/{name}"), "old");
+    }
+    let mut agent = Paused::start(&node);
+    let status = agent.until_paused(&node);
+    assert_eq!(status["step"], "install-containerd");
+    assert!(
+        status["why"].as_str().unwrap().starts_with("`/var/lib/containerd` is a mount point"),
+        "{status}"
+    );
+    for name in ["meta.db", "other"] {
+        std::fs::remove_file(node.path(&format!("/var/lib/containerd/{name}"))).unwrap();
+    }
+    assert_eq!(agent.code(), Some(0));
+    drop(disk);
+}
+
+/// What is mounted within old data is somebody's, and stays; the node comes up without the room.
+#[test]
+fn a_mount_within_old_data_is_left_alone() {
+    needs_root();
+    let mut plan = crate::software::with_containerd("2.1.4");
+    for step in plan.steps.iter_mut().filter(|step| step.name == "runtime-data") {
+        step.policy = Some(bringup_plan::Policy {
+            timeout_ms: 10_000,
+            attempts: 1,
+            backoff_ms: 0,
+            on_failure: bringup_spec::OnFailure::Continue,
+        });
+    }
+    let node = Node::new(&plan);
+    node.put("/assets/2.1.4", "2.1.4");
+    node.put("/var/lib/containerd/meta.db", "old");
+    let disk = Mounted::small(&node, "/var/lib/containerd/rootfs/mnt", "size=64k");
+    node.put("/var/lib/containerd/rootfs/mnt/theirs", "theirs");
+    let ran = node.run(&["up"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.errors);
+    assert!(ran.errors.contains("is mounted within the data of an old runtime"), "{}", ran.errors);
+    assert!(!node.path("/var/lib/containerd").exists());
+    let aside = node.path("/var/lib/.containerd.bringup-old1");
+    assert_eq!(std::fs::read_to_string(aside.join("rootfs/mnt/theirs")).unwrap(), "theirs");
+    assert!(aside.join("meta.db").exists(), "a part of it was removed");
+    // It has moved with the directory.
+    let unmounted = Command::new("umount").arg(aside.join("rootfs/mnt")).status();
+    assert!(unmounted.unwrap().success());
+    drop(disk);
+    // As in the next boot, in which it is looked for again.
+    std::fs::remove_file(node.path("/var/lib/bringup/journal")).unwrap();
+    node.up();
+    assert!(!aside.exists());
+}

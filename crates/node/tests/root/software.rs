@@ -27,6 +27,8 @@ fn with_software(software: &str, name: &str, content: &[u8], path: &str) -> Plan
         software: software.to_owned(),
         version: None,
         source: InstallSource::Url { urls, sha256, path: path.to_owned() },
+        choices: Vec::new(),
+        data: None,
     };
     plan.steps.insert(at, step);
     plan
@@ -127,4 +129,59 @@ fn the_version_that_an_image_tells_is_checked() {
     assert_eq!(agent.code(), Some(0));
     let journal = node.read("/var/lib/bringup/journal").unwrap();
     assert!(journal.contains("\"kept\":{\"version\":\"1.33.4\"}"), "{journal}");
+}
+
+/// A plan with containerd in this version, whose data directory is seen to, and with the reboot that follows.
+pub(crate) fn with_containerd(version: &str) -> Plan {
+    let mut plan = with_software("containerd", version, version.as_bytes(), "/opt/bin/containerd");
+    let at = plan.steps.iter().position(|step| step.name == "install-containerd").unwrap();
+    if let Action::Install { version: expected, data, .. } = &mut plan.steps[at].action {
+        *expected = Some(version.to_owned());
+        *data = Some("/var/lib/containerd".to_owned());
+    }
+    let mut removal = plan.steps[at].clone();
+    "runtime-data".clone_into(&mut removal.name);
+    removal.every_boot = true;
+    removal.action = Action::RemoveOldData { directories: vec!["/var/lib/containerd".to_owned()] };
+    plan.steps.insert(at + 1, removal);
+    plan
+}
+
+#[test]
+fn another_runtime_finds_an_empty_directory_and_its_own_later() {
+    needs_root();
+    let node = Node::new(&with_containerd("1.7.28"));
+    for version in ["1.7.28", "2.1.4"] {
+        node.put(&format!("/assets/{version}"), version);
+    }
+    // The image's own has been at work.
+    node.put("/etc/eks/containerd-version.txt", "containerd github.com/containerd/containerd 1.7.20 abc");
+    node.put("/var/lib/containerd/meta.db", "of 1.7.20");
+    std::os::unix::fs::symlink("/etc", node.path("/var/lib/containerd/etc")).unwrap();
+    node.put("/var/lib/.containerd.bringup-older", "somebody's");
+    node.up();
+    let left = || {
+        let names = std::fs::read_dir(node.path("/var/lib")).unwrap();
+        let mut names: Vec<String> =
+            names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let others = [".containerd.bringup-older", "bringup", "own"];
+    assert_eq!(left(), others);
+    assert!(node.path("/etc/eks/containerd-version.txt").exists(), "a link was followed");
+    // What it writes is its own: nothing is done about it again.
+    node.put("/var/lib/containerd/meta.db", "of 1.7.28");
+    node.up();
+    assert_eq!(node.read("/var/lib/containerd/meta.db").as_deref(), Some("of 1.7.28"));
+    node.give(&with_containerd("2.1.4"));
+    node.up();
+    // All of it is aside, and goes when the machine has rebooted: here, it has not.
+    assert_eq!(left(), [[".containerd.bringup-old1"].as_slice(), &others].concat());
+    let aside = node.read("/var/lib/.containerd.bringup-old1/meta.db");
+    assert_eq!(aside.as_deref(), Some("of 1.7.28"));
+    let noted = node.read("/var/lib/bringup/runtime.json").unwrap();
+    assert!(noted.starts_with(r#"{"software":"containerd","version":"2.1.4""#), "{noted}");
+    assert_eq!(node.run(&["reset", "--yes"]).code, Some(0));
+    assert_eq!(node.read("/var/lib/bringup/runtime.json"), None);
 }

@@ -4,6 +4,7 @@ mod agreement;
 mod containerd;
 pub(crate) mod docker;
 mod fragment;
+pub(crate) mod versions;
 
 pub(crate) use agreement::settle;
 use bringup_kubelet::Minor;

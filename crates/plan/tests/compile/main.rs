@@ -20,6 +20,7 @@ mod properties;
 mod recovery;
 mod refused;
 mod runtime;
+mod runtime_versions;
 mod support;
 mod values;
 mod versions;

@@ -23,8 +23,8 @@ pub use launch::{
 };
 pub use machine::{JumpHost, Machine};
 pub use software::{
-    Agent, AgentRecord, AgentSource, Download, ImageCredentialProvider, Runtime, RuntimeName, Software,
-    SoftwareItem, SoftwareSource, Swap, SwapPolicy, SwapRecord,
+    Agent, AgentRecord, AgentSource, Download, ImageCredentialProvider, Runtime, RuntimeName, RuntimeVersion,
+    Software, SoftwareItem, SoftwareSource, Swap, SwapPolicy, SwapRecord,
 };
 pub use step::{
     Hook, HookPoint, Manifest, OnFailure, OsUpdate, Phase, Reboot, RebootPolicy, Stage, Step, WaitFor,

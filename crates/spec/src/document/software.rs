@@ -6,7 +6,7 @@ use bringup_yaml::Node;
 use serde_json::json;
 
 use crate::decode::{Decode, Reader, Schemas, choices, record};
-use crate::{AbsolutePath, Sha256, Url};
+use crate::{AbsolutePath, MinorRange, Sha256, Url};
 
 choices! {
     /// Container runtimes.
@@ -25,6 +25,9 @@ record! {
         "name" => name: RuntimeName = RuntimeName::Containerd,
         /// Its version; of containerd, the first number decides the schema of its configuration.
         "version" => version: Option<String>,
+        /// Which version goes with which minors of Kubernetes, instead of `version`. Where another one is installed than the
+        /// node had, the old one's data is set aside and the machine is rebooted.
+        "versions" => versions: Vec<RuntimeVersion>,
         /// TOML that is merged over containerd's generated configuration.
         "config" => config: Option<String>,
         /// Fields of docker's daemon.json, merged over the generated ones.
@@ -39,10 +42,23 @@ impl Default for Runtime {
         Self {
             name: RuntimeName::Containerd,
             version: None,
+            versions: Vec::new(),
             config: None,
             docker_config: BTreeMap::new(),
             sandbox_image: None,
         }
+    }
+}
+
+record! {
+    /// The version of the runtime that goes with some minors of Kubernetes.
+    "a version of the runtime" pub struct RuntimeVersion {
+        /// The minors of the cluster that it goes with, `1.33` or `1.28-1.30`.
+        "kubernetes" => kubernetes: MinorRange,
+        /// The version to expect or install.
+        "version" => version: String,
+        /// Its downloads by architecture, `x86_64` and `aarch64`, where `software.runtime` is fetched.
+        "downloads" => downloads: BTreeMap<String, Download>,
     }
 }
 

@@ -20,7 +20,7 @@ pub use name::{AbsolutePath, Name, Sha256, Url};
 pub use pem::Certificate;
 pub use placeholder::{Segment, Text};
 pub use secret::{SecretSource, is_variable};
-pub use version::KubernetesVersion;
+pub use version::{KubernetesVersion, MinorRange};
 
 /// Why a text is not such a value, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -36,6 +36,7 @@ fn runtime(group: &mut NodeGroup) -> Option<String> {
     if !in_image || group.runtime.name != RuntimeName::Containerd || group.runtime.config.is_some() {
         return None;
     }
+    group.runtime.versions.clear();
     let wanted = group.software.runtime.version.take().or_else(|| group.runtime.version.take());
     group.runtime.version = Some(Bench::CONTAINERD.to_owned());
     wanted.filter(|version| version != Bench::CONTAINERD)
