@@ -22,8 +22,8 @@ NOT_COMPARED = re.compile(
     r"|/etc/(machine-id|\.pwd\.lock|sudoers.*|ssh.*|hostname)$|/etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$"
     r"|/etc/systemd/system/(\S*/)?lab[.-]\S*$|/etc/systemd/system/(multi-user\.target\.wants|bringup-step-\S*\.d)$|/etc/ssl/certs/ca-certificates.crt$|/etc/\.updated$|/var/\.updated$"
 )
-# All that the agent may leave of its own.
-RECORDS = re.compile(r"(journal|done\.json|failed\.json|output|output/[^/]+|fetch|originals|originals/.+)$")
+# All that the agent may leave of its own; a machine whose last word was that `report` has finished was writing `done.json`.
+RECORDS = re.compile(r"(journal|done\.json|\.done\.json\.bringup-new|failed\.json|output|output/[^/]+|fetch|originals|originals/.+)$")
 
 
 class Differs(Exception):
@@ -181,10 +181,11 @@ class Machine:
         return path
 
     def boot(self, text, *options, behaviour=":", patience=60, deadline=None, gated=True):
-        """Tries a document, or a carrier, on this machine."""
+        """Tries a document, or a carrier, on this machine: its text, or the file that it is in."""
         self.boots += 1
+        given = text if isinstance(text, pathlib.Path) else self.give(text, f"input-{self.boots}")
         command = [
-            BRINGUP, "try", self.give(text, f"input-{self.boots}"), "--machine", self.folder / "disk",
+            BRINGUP, "try", given, "--machine", self.folder / "disk",
             "--file", f"/lab/behaviour={self.give(behaviour, 'behaviour')}",
             "--file", f"/etc/lab/token={self.give('abcdef.0123456789abcdef', 'token')}",
             "--patience", str(patience), "--output", "json", "-o", self.folder / f"timeline-{self.boots}", *options,

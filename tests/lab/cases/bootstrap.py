@@ -37,7 +37,8 @@ CONTAINERD = 'version = 2\n[plugins."io.containerd.grpc.v1.cri"]\nsandbox_image 
 KUBECONFIG = "clusters:\n- cluster: {server: MASTER_ENDPOINT}\n"
 CONFIG = {"kind": "KubeletConfiguration", "apiVersion": "kubelet.config.k8s.io/v1beta1", "serverTLSBootstrap": True}
 AUTHORITY = base64.b64encode(CERTIFICATE.encode()).decode()
-EKS = "https://eks.eu-central-1.amazonaws.com/clusters/prod"
+CLUSTERS = "https://eks.eu-central-1.amazonaws.com/clusters"
+EKS = f"{CLUSTERS}/prod"
 GIVEN = f"prod --b64-cluster-ca {AUTHORITY} --apiserver-endpoint https://one.lab.example --service-ipv4-cidr 10.100.0.0/16"
 
 
@@ -65,11 +66,11 @@ def script(*calls):
     return "\n".join(["#!/bin/sh", *lines, ""])
 
 
-def described(machine):
-    """What EKS says of the cluster, for the lab to serve."""
+def described(machine, name="prod"):
+    """What EKS says of a cluster, for the lab to serve."""
     network = {"serviceIpv4Cidr": "10.200.0.0/16", "ipFamily": "ipv4"}
-    cluster = {"name": "prod", "status": "ACTIVE", "endpoint": "https://api.lab.example", "certificateAuthority": {"data": AUTHORITY}}
-    return f"{EKS}={machine.give({'cluster': cluster | {'kubernetesNetworkConfig': network}}, 'cluster.json')}"
+    cluster = {"name": name, "status": "ACTIVE", "endpoint": "https://api.lab.example", "certificateAuthority": {"data": AUTHORITY}}
+    return f"{CLUSTERS}/{name}={machine.give({'cluster': cluster | {'kubernetesNetworkConfig': network}}, 'cluster.json')}"
 
 
 def config(machine):

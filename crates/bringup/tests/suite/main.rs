@@ -9,6 +9,7 @@ mod edges;
 mod golden;
 mod graphs;
 mod mistakes;
+mod pictures;
 mod program;
 mod readme;
 mod rough;
