@@ -48,6 +48,12 @@ bringup_diag::codes! {
     /// Something of the node group that the node agent of EKS images cannot do. The node joins without it. Take the
     /// carrier `multipart` or `cloud-init`, whose agent does it, or leave it out.
     NODECONFIG = "nodeconfig/not-carried";
+    /// A call of `bootstrap.sh` has no place for something that the document asks for. The node comes up without it. Take
+    /// it away, or write `userData: plan` in `launch`, whose agent does it.
+    BOOTSTRAP_LOST = "carrier/bootstrap-lost";
+    /// A template that calls `bootstrap.sh` where no such script can be. The node would never join. Use Amazon Linux 2
+    /// or Ubuntu's image for EKS, or an image with our agent in the script's place.
+    BOOTSTRAP_SCRIPT = "carrier/bootstrap-script";
     /// Something that the node agent of EKS images must be told, and that the document does not say. `nodeadm` ends
     /// with an error at boot, and the node never joins. Write what the hint names; `aws eks describe-cluster` prints
     /// it.

@@ -5,6 +5,7 @@
 //! Everything here is pure: the same input gives the same bytes.
 #![forbid(unsafe_code)]
 
+mod bootstrap_call;
 mod budget;
 mod bundle;
 mod cloud_config;
@@ -15,6 +16,7 @@ mod first_stage;
 mod ignition;
 mod inspect;
 mod load;
+mod lost;
 mod multipart;
 mod nodeconfig;
 mod pieces;

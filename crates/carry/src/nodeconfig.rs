@@ -1,12 +1,13 @@
 //! User-data for the node agent of EKS images: a NodeConfig, behind the operator's own parts.
 
 use bringup_diag::{Finding, Findings};
-use bringup_spec::{MaxPods, NodeNamePolicy, RuntimeName, SoftwareSource};
+use bringup_spec::{MaxPods, NodeNamePolicy, RuntimeName};
 use bringup_yaml::{Value, to_yaml};
 
 use crate::budget::PartSize;
 use crate::codes;
 use crate::load::Load;
+use crate::lost::Lost;
 use crate::multipart::message;
 
 /// The message and what its parts take. The operator's parts go first: cloud-init runs them before the node joins.
@@ -175,78 +176,26 @@ fn instance(load: &Load<'_>, findings: &mut Findings) -> Value {
 
 /// What the document asks for and the node agent of EKS images has no place for.
 fn tell_what_is_lost(load: &Load<'_>, findings: &mut Findings) {
-    let group = load.group;
-    let software = &group.software;
-    let foreign = |item: &bringup_spec::SoftwareItem| item.from != SoftwareSource::Image;
-    let asked: [(&str, bool, &str); 22] = [
-        ("files", !group.files.is_empty(), "it writes no files of others"),
-        ("directories", !group.directories.is_empty(), "it makes no directories of others"),
-        ("links", !group.links.is_empty(), "it makes no links"),
-        (
-            "steps",
-            !group.steps.is_empty(),
-            "it runs no commands in order; a shell part of `parts` runs before it",
-        ),
-        ("hooks", !group.hooks.is_empty(), "it runs no hooks"),
-        ("units", !group.units.is_empty(), "it places no units of others"),
-        ("assets", !group.assets.is_empty(), "it downloads nothing"),
-        ("kernelModules", !group.kernel_modules.is_empty(), "it loads no modules"),
-        ("sysctls", !group.sysctls.is_empty(), "it sets no sysctls of others"),
-        ("kernelArguments", !group.kernel_arguments.is_empty(), "it sets no kernel arguments"),
-        ("swap", group.swap.is_some(), "it does not touch swap"),
-        (
-            "update",
-            group.update.as_ref().is_some_and(|update| update.enabled),
-            "it does not update the system",
-        ),
-        ("reboot", group.reboot.policy == bringup_spec::RebootPolicy::Always, "it does not reboot"),
-        ("controlPlane", group.control_plane.is_some(), "it makes no control plane"),
-        ("platformStage", group.platform_stage.is_some(), "it installs nothing on top"),
-        ("signals", !group.signals.is_empty(), "it tells nobody how it ended"),
-        ("order", !group.order.is_empty(), "it keeps its own order"),
-        (
-            "imageCredentialProvider",
-            group.image_credential_provider.is_some(),
-            "it configures the provider of the image",
-        ),
-        (
-            "software",
-            [&software.kubelet, &software.kubeadm, &software.runtime, &software.cni].into_iter().any(foreign),
-            "it uses what is in the image",
-        ),
-        ("runtime", group.runtime.name == RuntimeName::Docker, "it knows containerd only"),
+    let docker = load.group.runtime.name == RuntimeName::Docker;
+    let own = [
+        ("signals", !load.group.signals.is_empty(), "it tells nobody how it ended"),
+        ("runtime", docker, "it knows containerd only"),
         (
             "runtime",
-            group.runtime.sandbox_image.is_some(),
+            load.group.runtime.sandbox_image.is_some(),
             "it sets the sandbox image itself; set it in `runtime.config`",
         ),
         ("agent", load.has_agent() && load.agent_download().is_some(), "it brings no agent of ours"),
     ];
-    for (key, _, why) in asked.iter().filter(|(_, asked, _)| *asked) {
-        lost(load, findings, key, why);
-    }
-    let spec = &load.document.cluster.spec;
-    let of_cluster: [(&str, bool, &str); 4] = [
-        (
-            "certificateAuthorities",
-            !spec.certificate_authorities.is_empty(),
-            "it trusts the image's authorities only",
-        ),
-        ("files", !spec.files.is_empty(), "it writes no files of others"),
-        ("assets", !spec.assets.is_empty(), "it downloads nothing"),
-        ("hooks", !spec.hooks.is_empty(), "it runs no hooks"),
-    ];
-    for (key, _, why) in of_cluster.iter().filter(|(_, asked, _)| *asked) {
-        let place = load.document.key_place(&bringup_yaml::Path::root().keys(["spec", *key]));
-        findings.push(not_carried(key, why).at(place));
-    }
+    LOST.tell(load, own, findings);
 }
 
 fn lost(load: &Load<'_>, findings: &mut Findings, key: &str, why: &str) {
-    findings.push(not_carried(key, why).at(load.place(key)));
+    LOST.one(load, key, why, findings);
 }
 
-fn not_carried(key: &str, why: &str) -> Finding {
-    Finding::warning(codes::NODECONFIG, format!("nodeadm cannot carry `{key}`: {why}"))
-        .hint("take the carrier `multipart` or `cloud-init`, whose agent does it, or leave it out")
-}
+const LOST: Lost = Lost {
+    who: "nodeadm",
+    code: codes::NODECONFIG,
+    hint: "take the carrier `multipart` or `cloud-init`, whose agent does it, or leave it out",
+};

@@ -2,7 +2,7 @@
 
 use bringup_diag::{Finding, Findings, Severity};
 use bringup_spec::{
-    AgentSource, Carrier, Document, NodeGroup, OsFamily, PartType, Platform, UserDataEncoding,
+    AgentSource, Carrier, Document, LaunchUserData, NodeGroup, OsFamily, PartType, Platform, UserDataEncoding,
 };
 use bringup_yaml::Path;
 
@@ -87,7 +87,12 @@ pub fn unused_encoding(document: &Document, group_path: &Path, group: &NodeGroup
 
 /// What is lost where there is no agent. The node agent of EKS' images has promises of its own.
 pub fn without_agent(document: &Document, group_path: &Path, group: &NodeGroup) -> Option<Finding> {
-    let ours = carriers_of(group).into_iter().any(|carrier| carrier != Carrier::NodeConfig);
+    let script = group.launch.as_ref().is_some_and(|launch| launch.user_data == LaunchUserData::Bootstrap);
+    let ours = carriers_of(group).into_iter().any(|carrier| match carrier {
+        Carrier::NodeConfig => false,
+        Carrier::CloudFormation | Carrier::CloudFormationJson => !script,
+        _ => true,
+    });
     (group.agent.from == AgentSource::None && ours).then(|| {
         let message = "without the agent nothing is tried again, no journal is kept, kubelet starts on later boots \
                        whether its files are up to date or not, nobody sees whether it stays healthy, and nobody is \

@@ -4,6 +4,7 @@ use bringup_cloudformation::{Template, codes as template_codes};
 use bringup_diag::{Finding, Findings};
 use bringup_spec::{Carrier, OsFamily};
 
+use crate::bootstrap_call;
 use crate::budget::{Budget, PartSize, budget_of};
 use crate::cloud_config::cloud_config;
 use crate::codes;
@@ -30,7 +31,14 @@ struct Candidate {
 pub(crate) fn template(load: &Load<'_>, carrier: Carrier, findings: &mut Findings) -> Rendered {
     let (platform, limit) = budget_of(load.group.platform);
     let mut last: Option<(Candidate, Template)> = None;
-    if load.group.os.family == OsFamily::Flatcar {
+    if bootstrap_call::is_asked(load) {
+        let template = bootstrap_call::template(load, findings);
+        let size = template.user_data_bytes;
+        let parts = vec![PartSize::new("the call of bootstrap.sh", size)];
+        let candidate =
+            Candidate { bytes: Vec::new(), plain: size, parts, form: Form::Plain, fetched: false };
+        last = Some((candidate, template));
+    } else if load.group.os.family == OsFamily::Flatcar {
         let mut said = Findings::new();
         let mut found = config(load, limit, &mut said);
         // With the names of the stack in it the config is larger; it may need another form.

@@ -69,6 +69,9 @@ bringup_diag::codes! {
     /// The stack's name cannot be put into user-data of this form. Nodes would not know whom to signal, and the stack
     /// would time out. Write `stack: NAME` in the signal, and `resource: GROUP` for a life-cycle action.
     STACK_UNKNOWN = "launch/stack-unknown";
+    /// The arguments of `bootstrap.sh` are longer than a parameter of a template may be. CloudFormation refuses the
+    /// template. Leave out what EKS tells the node, or write `userData: plan`.
+    BOOTSTRAP_ARGUMENTS = "launch/bootstrap-arguments";
     /// A template without user-data. Its instances start as their image is, and there is nothing to show. Look for
     /// `UserData` in another template, or in the launch template that this one refers to.
     NO_USER_DATA = "template/no-user-data";

@@ -21,4 +21,4 @@ mod write;
 
 pub use check::{check, unused};
 pub use read::{Reading, UserData, read};
-pub use write::{STACK_FILE, Template, write};
+pub use write::{STACK_FILE, Template, write, write_call};

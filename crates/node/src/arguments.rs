@@ -31,6 +31,8 @@ pub(crate) enum Command {
     /// Joins an EKS cluster as the image's `bootstrap.sh` does, with all of its flags
     #[command(disable_help_flag = true, override_usage = "bringup-node bootstrap CLUSTER [FLAGS]", after_help = crate::commands::bootstrap::help())]
     Bootstrap(Bootstrap),
+    /// Tells a CloudFormation stack how something ended, as `cfn-signal` does
+    Signal(Signal),
     /// Becomes another program whose output goes to a file
     #[command(hide = true)]
     Exec(Exec),
@@ -132,6 +134,22 @@ pub(crate) struct Bootstrap {
     /// The cluster's name, and flags as the script has them
     #[arg(value_name = "WORD", allow_hyphen_values = true, trailing_var_arg = true)]
     pub(crate) words: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Signal {
+    /// How it ended: 0 is a success
+    #[arg(long, short = 'e', value_name = "CODE")]
+    pub(crate) exit_code: u32,
+    /// The stack's name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) stack: String,
+    /// The resource that waits
+    #[arg(long, value_name = "NAME")]
+    pub(crate) resource: String,
+    /// The stack's region, where it is not the instance's own
+    #[arg(long, value_name = "REGION")]
+    pub(crate) region: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -79,6 +79,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             Command::Status(options) => commands::status::execute(options),
             Command::Token(options) => commands::token::execute(options),
             Command::Bootstrap(options) => commands::bootstrap::execute(options),
+            Command::Signal(options) => commands::signal::execute(options),
             Command::Exec(options) => return commands::exec::execute(options),
             Command::Completions(options) => commands::manual::completions(options),
             Command::Man(options) => commands::manual::man(options),

@@ -113,6 +113,56 @@ fn templates_hold_the_plan_whatever_form_the_user_data_must_have() {
     }
 }
 
+/// The template that EKS publishes: its parameters, its call, and cfn-signal behind it.
+#[test]
+fn a_template_may_call_the_images_script_with_arguments_and_a_signal() {
+    let extra = "
+      agent: none
+      launch: {userData: bootstrap}
+      signals: [{kind: cloudformation}]
+      labels: {tier: web, zone: \"@{zone}\"}
+      taints: [{key: gpu, value: \"yes\", effect: NoSchedule}]
+      maxPods: 58
+      sysctls: {vm.swappiness: \"1\"}
+      kubelet:
+        flags: {v: \"4\"}
+      carriers: [cloudformation]";
+    let document = sample::document("aws", "amazon-linux-2", extra);
+    let plan = sample::plan(&document);
+    let rendered = sample::load(&document, &plan, &[]).render(Carrier::CloudFormation);
+    let template = text(&rendered.bytes);
+    let reading = bringup_cloudformation::read("template.yaml", &template).unwrap();
+    let call = "/etc/eks/bootstrap.sh demo --ip-family ipv4 --service-ipv4-cidr 10.100.0.0/16 --use-max-pods false --kubelet-extra-args '--node-labels=tier=web --register-with-taints=gpu=yes:NoSchedule --max-pods=58 --v=4'\n";
+    let script = text(&reading.parts.first().unwrap().bytes);
+    assert!(
+        script.starts_with(&format!("#!/bin/bash\nset -o xtrace\n{call}/opt/aws/bin/cfn-signal ")),
+        "{script}"
+    );
+    assert!(template.contains("/etc/eks/bootstrap.sh ${ClusterName} ${BootstrapArguments}\n"), "{template}");
+    assert!(template.contains("--stack ${AWS::StackName} \\\n"), "{template}");
+    let told: Vec<&str> = rendered
+        .findings
+        .iter()
+        .filter(|finding| finding.code.name == "carrier/bootstrap-lost")
+        .map(|finding| finding.message.as_str())
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "`bootstrap.sh` cannot carry `labels`: the value of label `zone` is known only on the node",
+            "`bootstrap.sh` cannot carry `sysctls`: it sets no sysctls of others",
+        ]
+    );
+    // Ours tells the stack by itself, on any system; without it, only some images have the script.
+    let ours = extra.replace("agent: none", "agent: image");
+    let document = sample::document("aws", "amazon-linux-2023", &ours);
+    let rendered = sample::load(&document, &plan, &[]).render(Carrier::CloudFormation);
+    assert!(text(&rendered.bytes).contains("/opt/bringup/bin/bringup-node signal --exit-code $? \\\n"));
+    let document = sample::document("aws", "amazon-linux-2023", extra);
+    let rendered = sample::load(&document, &plan, &[]).render(Carrier::CloudFormation);
+    assert!(rendered.findings.iter().any(|finding| finding.code.name == "carrier/bootstrap-script"));
+}
+
 #[test]
 fn a_node_config_says_what_nodeadm_reads_and_what_it_cannot_do_is_told() {
     let extra = "

@@ -8,6 +8,7 @@ mod parameters;
 mod permissions;
 mod request;
 mod scaling;
+mod script;
 mod user_data;
 
 use bringup_diag::Findings;
@@ -52,25 +53,45 @@ pub fn write(document: &Document, path: &Path, group: &NodeGroup, plan: &Plan, u
     let request = Request::new(document, path, group, plan);
     let mut findings = crate::check(document, path, group, plan);
     let carried = user_data::carried(&request, user_data, &mut findings);
+    whole(&request, carried, findings)
+}
 
+/// The template of a node group whose instances call `bootstrap.sh`, with these arguments unless others are set when it is
+/// deployed. `agent` says where our own program is, if anywhere: it tells the stack how it ended.
+pub fn write_call(
+    document: &Document,
+    path: &Path,
+    group: &NodeGroup,
+    plan: &Plan,
+    arguments: &str,
+    agent: Option<&str>,
+) -> Template {
+    let mut request = Request::new(document, path, group, plan);
+    request.arguments = Some(arguments.to_owned());
+    let mut findings = crate::check(document, path, group, plan);
+    let carried = script::carried(&request, agent, &mut findings);
+    whole(&request, carried, findings)
+}
+
+fn whole(request: &Request<'_>, carried: user_data::Carried, findings: Findings) -> Template {
     let mut resources = Vec::new();
-    resources.extend(identity::resources(&request));
-    resources.extend(network::resources(&request));
-    resources.push(("NodeLaunchTemplate", launch::template(&request, carried.value)));
-    resources.push(("NodeGroup", scaling::group(&request)));
+    resources.extend(identity::resources(request));
+    resources.extend(network::resources(request));
+    resources.push(("NodeLaunchTemplate", launch::template(request, carried.value)));
+    resources.push(("NodeGroup", scaling::group(request)));
 
     let mut template = vec![
         ("AWSTemplateFormatVersion", Value::from("2010-09-09")),
-        ("Description", description(&request).into()),
-        ("Metadata", parameters::interface(&request)),
-        ("Parameters", parameters::parameters(&request)),
+        ("Description", description(request).into()),
+        ("Metadata", parameters::interface(request)),
+        ("Parameters", parameters::parameters(request)),
     ];
-    let conditions = parameters::conditions(&request);
+    let conditions = parameters::conditions(request);
     if !conditions.is_empty() {
         template.push(("Conditions", map(conditions)));
     }
     template.push(("Resources", map(resources)));
-    template.push(("Outputs", outputs(&request)));
+    template.push(("Outputs", outputs(request)));
     Template { value: map(template), user_data_bytes: carried.bytes, findings: findings.sorted() }
 }
 

@@ -61,6 +61,12 @@ fn list(request: &Request<'_>) -> Vec<Parameter> {
                 .or(aws.and_then(|aws| aws.control_plane_security_group.as_deref())),
         );
     }
+    if let Some(arguments) = &request.arguments {
+        let about = "Arguments of bootstrap.sh, as its shell splits them";
+        list.push(
+            Parameter::new("BootstrapArguments", CLUSTER, "String", about).or(Some(arguments.as_str())),
+        );
+    }
     list.push(
         Parameter::new("NodeGroupName", NODES, "String", "The name of the node group")
             .or(Some(request.group.name.as_str())),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use bringup_plan::Plan;
 use bringup_spec::{
-    Document, JoinMethod, Launch, MetadataOptions, NodeGroup, NodeRole, Role, RollingUpdate, Scaling, Signal,
-    SignalKind, Span,
+    Document, JoinMethod, Launch, LaunchUserData, MetadataOptions, NodeGroup, NodeRole, Role, RollingUpdate,
+    Scaling, Signal, SignalKind, Span,
 };
 use bringup_yaml::Path;
 
@@ -26,13 +26,15 @@ pub(crate) struct Request<'a> {
     pub(crate) launch: Launch,
     /// Its Auto Scaling group's settings.
     pub(crate) scaling: Scaling,
+    /// The arguments of the call of `bootstrap.sh`, where that is its user-data.
+    pub(crate) arguments: Option<String>,
 }
 
 impl<'a> Request<'a> {
     pub(crate) fn new(document: &'a Document, path: &'a Path, group: &'a NodeGroup, plan: &'a Plan) -> Self {
         let launch = group.launch.clone().unwrap_or_else(default_launch);
         let scaling = group.scaling.clone().unwrap_or_else(default_scaling);
-        Self { document, path, group, plan, launch, scaling }
+        Self { document, path, group, plan, launch, scaling, arguments: None }
     }
 
     /// The name of the EKS cluster, or of the cluster.
@@ -128,6 +130,7 @@ fn default_launch() -> Launch {
         spot: false,
         ebs_optimized: None,
         monitoring: false,
+        user_data: LaunchUserData::Plan,
     }
 }
 

@@ -56,7 +56,7 @@ fn stack_file(request: &Request<'_>) -> String {
 }
 
 /// The raw size when every name is as long as can be.
-fn longest(text: &str) -> usize {
+pub(super) fn longest(text: &str) -> usize {
     let room = LONGEST_STACK_NAME.saturating_sub(STACK_NAME.len());
     text.len().saturating_add(text.matches(STACK_NAME).count().saturating_mul(room))
 }

@@ -20,7 +20,7 @@ pub(crate) mod retire;
 pub(crate) mod run;
 pub(crate) mod signal;
 #[cfg(test)]
-mod stage;
+pub(crate) mod stage;
 mod swap;
 mod trust;
 pub(crate) mod units;

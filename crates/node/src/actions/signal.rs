@@ -170,36 +170,10 @@ impl Messenger<'_> {
         })
     }
 
-    /// As `cfn-signal` does it: the identity document is proof enough for the stack's own instances. A role that may
-    /// signal is the other way.
     fn stack(&self, stack: &str, resource: &str, outcome: Outcome) -> Result<(), Failure> {
         let (region, instance) = self.whence()?;
         let signal = StackSignal { region: &region, stack, resource, instance: &instance, outcome };
-        let refused = match self.network.metadata.identity(self.deadline) {
-            Ok((document, signature)) => {
-                let request = signal.with_identity(&document, &signature);
-                match self.patiently(&request, |response| {
-                    StackSignal::heard(response).map(|_| ()).map_err(|fault| network::of_service(&fault))
-                }) {
-                    Ok(()) => return Ok(()),
-                    Err(failure) if failure.kind == FailureKind::Transient => return Err(failure),
-                    Err(failure) => failure,
-                }
-            }
-            Err(failure) => failure,
-        };
-        let signed = self.network.call(
-            &region,
-            self.deadline,
-            |credentials, _, at| signal.with_credentials(credentials, at),
-            StackSignal::heard,
-        );
-        match signed {
-            Ok(_) => Ok(()),
-            // What the first way said is nearer to the cause than that there is no second one.
-            Err(failure) if failure.kind != FailureKind::Transient => Err(refused),
-            Err(failure) => Err(failure),
-        }
+        tell_stack(self.network, self.deadline, &signal)
     }
 
     fn lifecycle(&self, group: &str, hook: &str, outcome: Outcome) -> Result<(), Failure> {
@@ -236,7 +210,7 @@ impl Messenger<'_> {
             headers,
             body: body.to_string().into_bytes(),
         };
-        self.patiently(&request, |response| match response.status {
+        patiently(network, deadline, &request, |response| match response.status {
             200..=299 => Ok(()),
             status => {
                 let (kind, fix) = match status {
@@ -249,28 +223,63 @@ impl Messenger<'_> {
         })
     }
 
-    fn patiently(
-        &self,
-        request: &Request,
-        judge: impl Fn(Response<'_>) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let mut patience = Patience::new(POLICY, self.deadline);
-        loop {
-            let judged = match self.network.web.send(request) {
-                Ok(answer) => judge(answer.response()),
-                Err(fault) => Err(fault.failure(&shown(&request.url))),
-            };
-            match judged {
-                Err(failure) if failure.kind == FailureKind::Transient && patience.wait() => {}
-                other => return other,
-            }
-        }
-    }
-
     fn whence(&self) -> Result<(String, String), Failure> {
         let region = network::region(self.plan, self.knowledge)?;
         let instance = self.knowledge.with(|known| known.value(&Fact::InstanceId))?;
         Ok((region, instance))
+    }
+}
+
+/// Tells a stack, as `cfn-signal` does it: the identity document is proof enough for the stack's own instances. A role that
+/// may signal is the other way.
+pub(crate) fn tell_stack(
+    network: &Network,
+    deadline: Instant,
+    signal: &StackSignal<'_>,
+) -> Result<(), Failure> {
+    let refused = match network.metadata.identity(deadline) {
+        Ok((document, signature)) => {
+            let request = signal.with_identity(&document, &signature);
+            match patiently(network, deadline, &request, |response| {
+                StackSignal::heard(response).map(|_| ()).map_err(|fault| network::of_service(&fault))
+            }) {
+                Ok(()) => return Ok(()),
+                Err(failure) if failure.kind == FailureKind::Transient => return Err(failure),
+                Err(failure) => failure,
+            }
+        }
+        Err(failure) => failure,
+    };
+    let signed = network.call(
+        signal.region,
+        deadline,
+        |credentials, _, at| signal.with_credentials(credentials, at),
+        StackSignal::heard,
+    );
+    match signed {
+        Ok(_) => Ok(()),
+        // What the first way said is nearer to the cause than that there is no second one.
+        Err(failure) if failure.kind != FailureKind::Transient => Err(refused),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn patiently(
+    network: &Network,
+    deadline: Instant,
+    request: &Request,
+    judge: impl Fn(Response<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut patience = Patience::new(POLICY, deadline);
+    loop {
+        let judged = match network.web.send(request) {
+            Ok(answer) => judge(answer.response()),
+            Err(fault) => Err(fault.failure(&shown(&request.url))),
+        };
+        match judged {
+            Err(failure) if failure.kind == FailureKind::Transient && patience.wait() => {}
+            other => return other,
+        }
     }
 }
 

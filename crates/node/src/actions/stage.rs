@@ -14,20 +14,20 @@ use crate::network::Network;
 use crate::server::{Asked, Authority, Proxy, Reply, Server};
 use crate::web::{Trust, Web};
 
-pub(super) struct Stage {
+pub(crate) struct Stage {
     holder: tempfile::TempDir,
-    pub(super) machine: Machine,
-    pub(super) plan: Plan,
-    pub(super) facts: Facts,
-    pub(super) network: Network,
-    pub(super) services: Server,
-    pub(super) metadata: Server,
+    pub(crate) machine: Machine,
+    pub(crate) plan: Plan,
+    pub(crate) facts: Facts,
+    pub(crate) network: Network,
+    pub(crate) services: Server,
+    pub(crate) metadata: Server,
     _proxy: Proxy,
 }
 
 impl Stage {
     /// With these answers of the services of AWS, and these of the metadata service.
-    pub(super) fn new(
+    pub(crate) fn new(
         services: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
         metadata: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
     ) -> Self {
@@ -59,15 +59,15 @@ impl Stage {
         }
     }
 
-    pub(super) fn knowledge(&self) -> Knowledge<'_> {
+    pub(crate) fn knowledge(&self) -> Knowledge<'_> {
         Knowledge::new(&self.machine, &self.plan, self.facts.clone())
     }
 
-    pub(super) fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.holder.path().join(path.trim_start_matches('/'))
     }
 
-    pub(super) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.path(path);
         std::fs::create_dir_all(path.parent().unwrap_or(Path::new("/"))).unwrap();
         std::fs::write(path, content).unwrap();
@@ -75,12 +75,12 @@ impl Stage {
 }
 
 /// Soon: what is to fail fails quickly.
-pub(super) fn soon() -> Instant {
+pub(crate) fn soon() -> Instant {
     Instant::now() + Duration::from_secs(2)
 }
 
 /// The metadata service as EC2 has it, with other values.
-pub(super) fn well(asked: &Asked) -> Reply {
+pub(crate) fn well(asked: &Asked) -> Reply {
     let body = match asked.path.trim_start_matches("/latest/") {
         "api/token" => "c2Vzc2lvbg==",
         "dynamic/instance-identity/document" => {

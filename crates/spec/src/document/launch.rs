@@ -30,6 +30,18 @@ record! {
         "ebsOptimized" => ebs_optimized: Option<bool>,
         /// Detailed monitoring.
         "monitoring" => monitoring: bool = false,
+        /// What the template's user-data is.
+        "userData" => user_data: LaunchUserData = LaunchUserData::Plan,
+    }
+}
+
+choices! {
+    /// What the user-data of a template is.
+    "kind of user-data" pub enum LaunchUserData {
+        /// All that the plan needs.
+        Plan = "plan",
+        /// A call of `/etc/eks/bootstrap.sh` with arguments that can be set when the template is deployed.
+        Bootstrap = "bootstrap",
     }
 }
 

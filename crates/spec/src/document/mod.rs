@@ -19,7 +19,8 @@ pub use group::{
 };
 pub use kubelet::{Kubelet, MaxPods, PodNetworking, Taint, TaintEffect};
 pub use launch::{
-    Launch, MetadataOptions, NodeRole, RollingUpdate, Scaling, Signal, SignalKind, Volume, VolumeType,
+    Launch, LaunchUserData, MetadataOptions, NodeRole, RollingUpdate, Scaling, Signal, SignalKind, Volume,
+    VolumeType,
 };
 pub use machine::{JumpHost, Machine};
 pub use software::{
