@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_carry::Inspection;
-use bringup_plan::{Action, Content, InstallSource, Plan, PodLimit, Step, Unit, sha256_hex};
+use bringup_plan::{Action, Content, InstallSource, Plan, PodLimit, Step, Unit, max_pods, sha256_hex};
 use bringup_spec::SecretSource;
 
 use crate::agent_source::{agent_in, agent_of};
@@ -239,6 +239,7 @@ fn content_state(content: &Content) -> (Option<String>, String) {
     match content {
         Content::Text(text) => (Some(text.to_string()), String::new()),
         Content::Base64(encoded) => bytes_state(encoded),
+        Content::PodTable(_) => (Some(max_pods::map()), String::new()),
         Content::Secret(secret) => (None, secret_source(secret)),
         Content::Merged { otherwise, over } => {
             let over = over.iter().map(|text| format!("<laid over it>\n{text}"));

@@ -269,6 +269,9 @@ pub(crate) fn summary_of(action: &Action) -> String {
         Action::KeepAddresses { host, path } => format!("keep the addresses of {host} in {path}"),
         Action::PlaceUnits => "place units, reload, enable".to_owned(),
         Action::OpenGate { .. } => "open the gate: kubelet may start".to_owned(),
+        Action::StartKubelet { snap: Some(snap), .. } => {
+            format!("set the snap {}, start it and see it healthy", snap.name)
+        }
         Action::StartKubelet { .. } => "start kubelet and see it healthy".to_owned(),
         Action::AwaitRegistration { check_skew: false, .. } => "wait for the node object".to_owned(),
         Action::AwaitRegistration { check_skew: true, .. } => {

@@ -14,8 +14,8 @@ use crate::codes;
 use crate::fetch::{Fetcher, Wanted, stub_files, wanted_agent, wanted_plan};
 use crate::load::Load;
 use crate::placed::{
-    AGENT_UNIT, KUBELET_UNIT, PLAN_PATH, PlacedFile, carried_units, is_certain_owner, known_bytes, mode_bits,
-    unit_files, unit_path, whole_lines,
+    AGENT_UNIT, PLAN_PATH, PlacedFile, UNIT_DIRECTORY, carried_units, is_certain_owner, known_bytes,
+    mode_bits, unit_files, unit_path, whole_lines,
 };
 use crate::shell::{delimiter, read_word, word};
 use crate::shell_facts::{commands, filled, out_of_reach};
@@ -34,14 +34,12 @@ const PLACE: &str = r#"place() { # mode, path, owner; content on standard input
 "#;
 
 /// An image that enables kubelet has also queued it for this boot; the agent starts it when the gate opens.
-const UNLINK_KUBELET: &str = r#"queued=
-for link in /etc/systemd/system/*.wants/kubelet.service /etc/systemd/system/*.requires/kubelet.service; do
-    if [ -L "$link" ]; then
-        rm -f "$link"
-        queued=yes
-    fi
-done
-"#;
+fn unlinking(kubelet: &str) -> String {
+    format!(
+        "queued=\nfor link in {UNIT_DIRECTORY}/*.wants/{kubelet} {UNIT_DIRECTORY}/*.requires/{kubelet}; do\n    \
+         if [ -L \"$link\" ]; then\n        rm -f \"$link\"\n        queued=yes\n    fi\ndone\n"
+    )
+}
 
 /// What the first stage does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +56,8 @@ pub(crate) struct FirstStage {
     /// The commands that learn those facts.
     learning: String,
     has_agent: bool,
+    /// The unit that kubelet runs in.
+    kubelet: String,
 }
 
 /// A file whose text is known only on the node.
@@ -73,7 +73,8 @@ struct Filled {
 impl FirstStage {
     /// The first stage of a load. With `fetched`, the plan is not inside but fetched on the node.
     pub(crate) fn of(load: &Load<'_>, fetched: bool, findings: &mut Findings) -> Self {
-        let mut stage = Self { has_agent: load.has_agent(), ..Self::default() };
+        let mut stage =
+            Self { has_agent: load.has_agent(), kubelet: load.plan.kubelet_unit(), ..Self::default() };
         if stage.has_agent {
             let mut wanted: Vec<Wanted> = wanted_agent(load, findings).into_iter().collect();
             match fetched.then(|| wanted_plan(load, Fetcher::Stub)).flatten() {
@@ -101,7 +102,7 @@ impl FirstStage {
             match unit.enabled {
                 Some(true) => self.enabled.push(unit.name.clone()),
                 // What we place is not enabled before we do it; only a unit of the image can be.
-                Some(false) if unit.content.is_none() && unit.name != KUBELET_UNIT => {
+                Some(false) if unit.content.is_none() && unit.name != self.kubelet => {
                     self.disabled.push(unit.name.clone());
                 }
                 Some(false) | None => {}
@@ -230,11 +231,15 @@ impl FirstStage {
             let _ = writeln!(script, "ln -sfn /dev/null {}", word(&unit_path(name)));
         }
         if self.has_agent {
-            script.push_str(UNLINK_KUBELET);
+            script.push_str(&unlinking(&self.kubelet));
         }
         script.push_str("systemctl daemon-reload\n");
         if self.has_agent {
-            script.push_str("if [ -n \"$queued\" ]; then systemctl stop --no-block kubelet.service; fi\n");
+            let _ = writeln!(
+                script,
+                "if [ -n \"$queued\" ]; then systemctl stop --no-block {}; fi",
+                self.kubelet
+            );
             let _ = writeln!(script, "systemctl start --no-block {AGENT_UNIT}");
         }
         for name in &self.restarted {

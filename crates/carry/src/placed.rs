@@ -14,9 +14,6 @@ pub(crate) const UNIT_DIRECTORY: &str = "/etc/systemd/system";
 /// The unit that runs the agent up to the gate.
 pub(crate) const AGENT_UNIT: &str = "bringup.service";
 
-/// The unit that the agent starts.
-pub(crate) const KUBELET_UNIT: &str = "kubelet.service";
-
 /// Where the file of a unit stands.
 pub(crate) fn unit_path(name: &str) -> String {
     format!("{UNIT_DIRECTORY}/{name}")
@@ -78,7 +75,8 @@ pub(crate) fn known_bytes(content: &Content) -> Option<Vec<u8>> {
     match content {
         Content::Text(text) => text.as_literal().map(|text| text.as_bytes().to_vec()),
         Content::Base64(text) => BASE64_STANDARD.decode(text).ok(),
-        Content::Secret(_) | Content::Pieces(_) | Content::Merged { .. } => None,
+        // The agent has the table, and no carrier does.
+        Content::Secret(_) | Content::Pieces(_) | Content::Merged { .. } | Content::PodTable(_) => None,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use bringup_diag::{Finding, Findings, Severity};
 use bringup_spec::{
-    AgentSource, Carrier, Document, LaunchUserData, NodeGroup, OsFamily, PartType, Platform, UserDataEncoding,
+    AgentSource, Carrier, Document, Flavour, LaunchUserData, NodeGroup, OsFamily, PartType, Platform,
+    UserDataEncoding,
 };
 use bringup_yaml::Path;
 
@@ -94,9 +95,13 @@ pub fn without_agent(document: &Document, group_path: &Path, group: &NodeGroup) 
         _ => true,
     });
     (group.agent.from == AgentSource::None && ours).then(|| {
-        let message = "without the agent nothing is tried again, no journal is kept, kubelet starts on later boots \
+        let mut message = "without the agent nothing is tried again, no journal is kept, kubelet starts on later boots \
                        whether its files are up to date or not, nobody sees whether it stays healthy, and nobody is \
-                       told how it ended";
+                       told how it ended"
+            .to_owned();
+        if document.cluster.spec.flavour == Flavour::Eksctl {
+            message.push_str("; `max_pods.map` has only the instance types of this group");
+        }
         Finding::note(codes::WITHOUT_AGENT, message)
             .at(document.key_place(&group_path.key("agent")))
             .hint("`agent: fetch` has all of it; on images of EKS, the carrier `nodeconfig` leaves it to nodeadm")

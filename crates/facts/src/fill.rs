@@ -46,6 +46,9 @@ impl Known<'_> {
                 choices.clear();
             }
             Action::Signal { target, .. } => fill_values(target, |text| self.text(text))?,
+            Action::StartKubelet { snap: Some(snap), .. } => {
+                fill_values(&mut snap.settings, |text| self.text(text))?;
+            }
             _ => {}
         }
         Ok(filled)
@@ -73,7 +76,7 @@ impl Known<'_> {
                 otherwise: Text::literal(self.text(otherwise)?),
                 over: over.iter().map(|text| self.text(text).map(Text::literal)).collect::<Result<_, _>>()?,
             },
-            Content::Base64(_) | Content::Secret(_) => content.clone(),
+            Content::Base64(_) | Content::Secret(_) | Content::PodTable(_) => content.clone(),
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use bringup_plan::{Action, InstallSource, Plan, Step, step_unit};
+use bringup_plan::{Action, InstallSource, Plan, Snap, Step, step_unit};
 
 use crate::LabFault;
 use crate::image::Layer;
@@ -42,7 +42,9 @@ pub(crate) fn grip(step: &Step) -> Option<Grip> {
             Some(Grip::Unit(step_unit(&step.name)))
         }
         Action::StartUnit { unit, .. } => Some(Grip::Unit(unit.clone())),
-        Action::StartKubelet { .. } => Some(Grip::Unit("kubelet.service".to_owned())),
+        Action::StartKubelet { snap, .. } => {
+            Some(Grip::Unit(snap.as_ref().map_or_else(|| "kubelet.service".to_owned(), Snap::unit)))
+        }
         _ => None,
     }
 }

@@ -175,10 +175,18 @@ impl Entry {
         Some(Event {
             at_ms,
             boot: boot.to_string(),
-            actor: unit.to_owned(),
+            actor: usual(unit).to_owned(),
             step: String::new(),
             event: word.to_owned(),
             why: why.to_owned(),
         })
+    }
+}
+
+/// The name of a unit as everybody else calls it: where kubelet is a snap, its usual name is another name of the snap's.
+fn usual(unit: &str) -> &str {
+    match unit.strip_prefix("snap.kubelet") {
+        Some(rest) if rest.ends_with(".daemon.service") => "kubelet.service",
+        _ => unit,
     }
 }

@@ -13,7 +13,9 @@ use crate::machine::Machine;
 
 /// What follows the gate.
 pub(crate) const AFTER: &str = "bringup-after.service";
-const KUBELET: &str = "kubelet.service";
+/// What holds kubelet back. One that is set before it starts is not queued with the gate: then this is, so that whoever
+/// starts kubelet later does not start the agent with it.
+const GATE: &str = "bringup-gate.target";
 
 /// Publishes the gate file by one rename.
 pub(crate) fn open(files: &Files<'_>, environment: &BTreeMap<String, Text>) -> Result<Change, FileFault> {
@@ -34,8 +36,11 @@ pub(crate) fn queue(machine: &Machine, plan: &Plan) -> Result<(), BusFault> {
     }
     let queues = |step: &Step| matches!(step.action, Action::OpenGate { queue_kubelet: true, .. });
     let mut systemd = Systemd::connect()?;
+    let kubelet = plan.kubelet_unit();
     if plan.steps.iter().any(queues) {
-        systemd.start(KUBELET)?;
+        systemd.start(&kubelet)?;
+    } else if kubelet != "kubelet.service" {
+        systemd.start(GATE)?;
     }
     match systemd.start(AFTER) {
         // Without a carrier that has placed it, whoever opened the gate goes on by itself.

@@ -46,6 +46,7 @@ mod secrets;
 #[path = "../tests/web/server.rs"]
 #[allow(dead_code, reason = "the program's own tests use the rest of it")]
 mod server;
+mod snapd;
 mod software;
 mod swap_area;
 mod teller;
@@ -62,14 +63,22 @@ use clap::Parser as _;
 
 use arguments::{Arguments, Command};
 use ended::Ended;
+use teller::Teller;
 
 /// Runs one command and says how it ended.
 ///
-/// Installed under the name of EKS' script, it does what the script does.
+/// Installed under the name of EKS' script, it does what the script does; under the name of one of eksctl's, it follows the
+/// plan, which is what that script was there for.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     if arguments.first().is_some_and(|own| is_script(Path::new(own))) {
         arguments.insert(1, "bootstrap".into());
+    } else if arguments.first().is_some_and(|own| is_entry(Path::new(own))) {
+        if std::env::var_os(WITHIN).is_some() {
+            Teller::note("the agent is at it already: this program is one of its steps");
+            return ExitCode::from(Ended::Well.code());
+        }
+        arguments.insert(1, "up".into());
     }
     let ended = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => match &arguments.command {
@@ -92,6 +101,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     ExitCode::from(ended.code())
+}
+
+/// Set for every program that the agent starts.
+const WITHIN: &str = "BRINGUP_STEP";
+
+/// Whether this is the name of one of eksctl's scripts.
+fn is_entry(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    matches!(name, Some("bootstrap.al2.sh" | "bootstrap.ubuntu.sh"))
 }
 
 /// Whether this is the name of EKS' script.

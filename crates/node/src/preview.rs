@@ -5,7 +5,7 @@ use std::path::Path;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_disk::Kind;
-use bringup_plan::{Action, Content, GATE_FILE, InstallSource, PlacedBy, Plan, Unit};
+use bringup_plan::{Action, Content, GATE_FILE, InstallSource, PlacedBy, Plan, Unit, max_pods};
 use bringup_progress::{Order, State};
 use bringup_spec::Text;
 use bringup_systemd::{Activity, Systemd};
@@ -15,7 +15,7 @@ use crate::actions::units::UNITS;
 use crate::actions::{kernel, merged};
 use crate::difference::unified;
 use crate::machine::Machine;
-use crate::{places, runtime_data};
+use crate::{places, runtime_data, snapd};
 
 /// What a step would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -124,7 +124,12 @@ pub(crate) fn preview(machine: &Machine, plan: &Plan, action: &Action, order: &O
             if_it_acts(format!("runs `{}`", words.join(" ")))
         }
         Action::StartUnit { unit, .. } => eyes.unit(unit, order),
-        Action::StartKubelet { .. } => eyes.unit("kubelet.service", order),
+        Action::StartKubelet { snap, .. } => {
+            let mut preview = eyes.unit(&plan.kubelet_unit(), order);
+            let unlike = snap.iter().filter(|_| machine.is_itself()).flat_map(snapd::unlike);
+            preview.does.extend(unlike.map(|name| format!("sets `{name}` of kubelet's snap")));
+            preview
+        }
         Action::PlaceUnits => eyes.units(plan),
         Action::OpenGate { environment, .. } => {
             let content = crate::gate::content(environment);
@@ -153,6 +158,7 @@ pub(crate) fn drift(machine: &Machine, plan: &Plan, action: &Action) -> Preview 
                         Err(_) => Preview::nothing(),
                     }
                 }
+                Content::PodTable(_) => eyes.text(path, &max_pods::map(), false),
                 Content::Secret(_) | Content::Pieces(_) => Preview::nothing(),
             };
             preview.does.extend(eyes.permissions(path, mode));
@@ -200,6 +206,7 @@ impl Eyes<'_> {
             Content::Text(text) => self.text(path, text.as_literal().unwrap_or_default(), is_open(mode)),
             Content::Base64(text) => self.bytes(path, text),
             Content::Merged { otherwise, over } => self.merged(path, mode, otherwise, over),
+            Content::PodTable(_) => self.text(path, &max_pods::map(), false),
             Content::Secret(_) | Content::Pieces(_) => {
                 let file = FileChange { path: path.to_owned(), diff: None };
                 Preview { does: Vec::new(), files: vec![file] }

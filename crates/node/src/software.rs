@@ -18,7 +18,12 @@ pub(crate) const SOFTWARE: [Software; 5] = [
     Software {
         name: "kubelet",
         version_file: Some("/etc/eks/kubelet-version.txt"),
-        programs: &["/usr/local/bin/kubelet", "/usr/bin/kubelet", "/opt/bin/kubelet"],
+        programs: &[
+            "/usr/local/bin/kubelet",
+            "/usr/bin/kubelet",
+            "/opt/bin/kubelet",
+            "/snap/bin/kubelet-eks.kubelet",
+        ],
         arguments: &["--version"],
     },
     Software {

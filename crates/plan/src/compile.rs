@@ -8,11 +8,12 @@ use bringup_spec::{AgentSource, Cluster, Document, Fact, JoinMethod, NodeNamePol
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::flavour::ARGUMENTS_VARIABLE;
+use crate::kubelet::flags::Flags;
 use crate::kubelet::{config, credential_provider, flags, health, unit};
 use crate::steps::{plain, write_file};
 use crate::{
     Action, ApiServer, Compiled, Content, EksCluster, FORMAT, LocalFiles, Plan, PodLimit, Step, assertions,
-    codes, files, flavour_files, group_checks, join, kernel, kubeadm, labels, operator, order, paths,
+    codes, eksctl, files, flavour_files, group_checks, join, kernel, kubeadm, labels, operator, order, paths,
     runtime, signals, software, stage_units, stages, template, trust, units, versions,
 };
 
@@ -53,6 +54,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
         units.push(runtime);
     }
     units.extend(stage_units::units(&steps));
+    units.extend(eksctl::script_unit(context, &decisions));
     units.extend(units::rivals(context));
     paths::check_own(context, &steps, &units);
     units::operator_units(context, &decisions, &mut units);
@@ -169,18 +171,19 @@ fn our_steps(context: &mut Context<'_>, decisions: &Decisions, programs: &operat
     let rearranged = kernel_arguments.is_some();
     steps.extend(kernel_arguments);
     let joining = join::joining(context, decisions);
-    let (kubelet_files, arguments) = kubelet_files(context, decisions, &sandbox_image);
+    let (kubelet_files, flags) = kubelet_files(context, decisions, &sandbox_image);
     steps.extend(joining.files);
     steps.extend(kubelet_files);
-    steps.extend(flavour_files::steps(context, decisions, &arguments));
+    steps.extend(flavour_files::steps(context, decisions, &flags));
     if !context.group.units.is_empty() {
         steps.push(plain("units", Phase::Configure, Action::PlaceUnits));
     }
     steps.extend(kernel::reboot(context, updated || rearranged || replaced));
     steps.extend(runtime::versions::removal(context));
-    steps.push(gate(context, decisions, &arguments));
+    steps.push(gate(context, decisions, &flags));
     steps.extend(joining.programs);
-    let health = Action::StartKubelet { health: health::url(context, decisions) };
+    let snap = decisions.snap.then(|| eksctl::snap(flags));
+    let health = Action::StartKubelet { health: health::url(context, decisions), snap };
     let mut start = plain("kubelet", Phase::Kubelet, health);
     start.every_boot = true;
     steps.push(start);
@@ -203,10 +206,14 @@ fn our_steps(context: &mut Context<'_>, decisions: &Decisions, programs: &operat
     steps
 }
 
-/// Files that kubelet reads, and its arguments. With kubeadm, they are kubeadm's business.
-fn kubelet_files(context: &mut Context<'_>, decisions: &Decisions, sandbox_image: &str) -> (Vec<Step>, Text) {
+/// Files that kubelet reads, and its flags. With kubeadm, they are kubeadm's business.
+fn kubelet_files(
+    context: &mut Context<'_>,
+    decisions: &Decisions,
+    sandbox_image: &str,
+) -> (Vec<Step>, Flags) {
     if decisions.join == JoinMethod::Kubeadm {
-        return (Vec::new(), Text::default());
+        return (Vec::new(), Flags::new());
     }
     let mut steps = Vec::new();
     let content = config::whole(context, decisions);
@@ -216,11 +223,14 @@ fn kubelet_files(context: &mut Context<'_>, decisions: &Decisions, sandbox_image
         let path = decisions.layout.credential_provider;
         steps.push(write_file("image-credential-provider", Phase::Configure, path, "0644", body));
     }
-    let arguments = flags::line(&flags::whole(context, decisions, Some(sandbox_image)));
-    if decisions.agent == AgentSource::None {
-        let mut line = Text::literal(format!("{ARGUMENTS_VARIABLE}='"));
-        line.push(&arguments);
-        line.push_str("'\n");
+    let flags = flags::whole(context, decisions, Some(sandbox_image));
+    if unit::has_static_environment(context, decisions) {
+        let mut line = Text::default();
+        if !decisions.snap {
+            line.push_str(&format!("{ARGUMENTS_VARIABLE}='"));
+            line.push(&flags::line(&flags));
+            line.push_str("'\n");
+        }
         for (name, value) in &context.group.kubelet.environment {
             line.push_str(name);
             line.push_str("='");
@@ -230,15 +240,16 @@ fn kubelet_files(context: &mut Context<'_>, decisions: &Decisions, sandbox_image
         let path = unit::STATIC_ENVIRONMENT;
         steps.push(write_file("kubelet-environment", Phase::Configure, path, "0644", Content::Text(line)));
     }
-    (steps, arguments)
+    (steps, flags)
 }
 
-fn gate(context: &Context<'_>, decisions: &Decisions, arguments: &Text) -> Step {
+/// What is set through snapd does not pass the gate as arguments: the snap is set once the gate is open, and started then.
+fn gate(context: &Context<'_>, decisions: &Decisions, flags: &Flags) -> Step {
     let mut environment: BTreeMap<String, Text> = context.group.kubelet.environment.clone();
-    if decisions.join != JoinMethod::Kubeadm {
-        environment.insert(ARGUMENTS_VARIABLE.to_owned(), arguments.clone());
+    let queue_kubelet = decisions.join != JoinMethod::Kubeadm && !decisions.snap;
+    if queue_kubelet {
+        environment.insert(ARGUMENTS_VARIABLE.to_owned(), flags::line(flags));
     }
-    let queue_kubelet = decisions.join != JoinMethod::Kubeadm;
     let mut step = plain("gate", Phase::Gate, Action::OpenGate { environment, queue_kubelet });
     step.every_boot = true;
     step
@@ -291,6 +302,7 @@ fn collect<'a>(action: &'a Action, texts: &mut Vec<&'a Text>) {
         }
         Action::OpenGate { environment, .. } => texts.extend(environment.values()),
         Action::Signal { target, .. } => texts.extend(target.values()),
+        Action::StartKubelet { snap: Some(snap), .. } => texts.extend(snap.settings.values()),
         _ => {}
     }
 }
@@ -304,7 +316,7 @@ fn collect_content<'a>(content: &'a Content, texts: &mut Vec<&'a Text>) {
             }
         }
         Content::Merged { otherwise, over } => texts.extend([otherwise].into_iter().chain(over)),
-        Content::Base64(_) | Content::Secret(_) => {}
+        Content::Base64(_) | Content::Secret(_) | Content::PodTable(_) => {}
     }
 }
 

@@ -10,7 +10,7 @@ use bringup_spec::{
 
 use crate::context::Context;
 use crate::flavour::{Layout, layout};
-use crate::{Election, Origin, PodLimit, aws, codes, max_pods, network, reservations, runtime};
+use crate::{Election, Origin, PodLimit, aws, codes, eksctl, max_pods, network, reservations, runtime};
 
 /// What several parts of a plan hang on.
 pub(crate) struct Decisions {
@@ -34,6 +34,8 @@ pub(crate) struct Decisions {
     /// Where kubelet finds containerd.
     pub(crate) socket: String,
     pub(crate) agent: AgentSource,
+    /// Whether kubelet is a snap.
+    pub(crate) snap: bool,
 }
 
 impl Decisions {
@@ -64,6 +66,7 @@ impl Decisions {
             cgroup_driver: agreement.driver,
             socket: agreement.socket,
             agent: group.agent.from,
+            snap: eksctl::has_snap(context),
         }
     }
 

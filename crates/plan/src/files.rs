@@ -170,6 +170,7 @@ fn inline(context: &mut Context<'_>, path: &Path, file: &File, text: &Text) -> O
             Content::Text(text) => text.as_literal().map(|text| sha256_hex(text.as_bytes())),
             Content::Base64(packed) => LENIENT.decode(packed).ok().map(|bytes| sha256_hex(&bytes)),
             Content::Secret(_) | Content::Pieces(_) | Content::Merged { .. } => None,
+            Content::PodTable(digest) => Some(digest.clone()),
         };
         check_digest(context, path, wanted.as_str(), found);
     }

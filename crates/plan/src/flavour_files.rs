@@ -6,16 +6,17 @@ use bringup_spec::{AgentSource, Fact, Flavour, JoinMethod, Phase, RuntimeName, T
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::kubelet::config;
+use crate::kubelet::flags::{self, Flags};
 use crate::runtime::docker;
 use crate::steps::write_file;
-use crate::{Content, PodLimit, Step, aws, labels, max_pods};
+use crate::{Content, PodLimit, Step, eksctl, labels};
 
-/// Files for the phase `configure`; `arguments` are kubelet's.
-pub(crate) fn steps(context: &Context<'_>, decisions: &Decisions, arguments: &Text) -> Vec<Step> {
+/// Files for the phase `configure`; `flags` are kubelet's.
+pub(crate) fn steps(context: &Context<'_>, decisions: &Decisions, flags: &Flags) -> Vec<Step> {
     match context.spec.flavour {
         Flavour::Bringup | Flavour::Kops => Vec::new(),
         Flavour::Eks => {
-            let variables = [("NODEADM_KUBELET_ARGS", arguments.clone())];
+            let variables = [("NODEADM_KUBELET_ARGS", flags::line(flags))];
             let mut steps = vec![environment("eks-environment", "/etc/eks/kubelet/environment", &variables)];
             if context.is_scripted_eks() {
                 steps.extend(scripted_eks(context, decisions));
@@ -36,11 +37,12 @@ pub(crate) fn steps(context: &Context<'_>, decisions: &Decisions, arguments: &Te
                 ],
             )]
         }
-        Flavour::Eksctl => eksctl(context, decisions),
+        Flavour::Eksctl => eksctl::steps(context, decisions, flags),
     }
 }
 
-fn environment(name: &str, path: &str, variables: &[(&str, Text)]) -> Step {
+/// A file of variables, for systemd and for shells.
+pub(crate) fn environment(name: &str, path: &str, variables: &[(&str, Text)]) -> Step {
     let mut text = Text::default();
     for (name, value) in variables {
         text.push_str(name);
@@ -127,7 +129,7 @@ fn scripted_eks(context: &Context<'_>, decisions: &Decisions) -> Vec<Step> {
 }
 
 /// The address of the API server; empty where nobody knows it.
-fn endpoint(context: &Context<'_>) -> Text {
+pub(crate) fn endpoint(context: &Context<'_>) -> Text {
     match context.spec.api.as_ref() {
         None if context.learns_cluster() => Text::fact(Fact::ClusterEndpoint),
         api => Text::literal(api.map(|api| api.endpoint.clone()).unwrap_or_default()),
@@ -135,66 +137,11 @@ fn endpoint(context: &Context<'_>) -> Text {
 }
 
 /// How many pods a node takes.
-fn pods(decisions: &Decisions) -> Text {
+pub(crate) fn pods(decisions: &Decisions) -> Text {
     match decisions.max_pods {
         PodLimit::Fixed(pods) => Text::literal(pods.to_string()),
         PodLimit::Interfaces { .. } | PodLimit::Expression { .. } => Text::fact(Fact::MaxPods),
     }
-}
-
-fn eksctl(context: &Context<'_>, decisions: &Decisions) -> Vec<Step> {
-    let region = context.spec.aws.as_ref().map(|aws| aws.region.clone()).unwrap_or_default();
-    let account = context
-        .spec
-        .aws
-        .as_ref()
-        .and_then(|aws| aws.registry_account.clone())
-        .unwrap_or_else(|| aws::registry_account(&region).to_owned());
-    let cluster = context.eks_name();
-    let metadata = environment(
-        "eksctl-metadata",
-        "/etc/eksctl/metadata.env",
-        &[
-            ("AWS_DEFAULT_REGION", Text::literal(region)),
-            ("AWS_EKS_CLUSTER_NAME", Text::literal(cluster)),
-            ("AWS_EKS_ENDPOINT", endpoint(context)),
-            ("AWS_EKS_ECR_ACCOUNT", Text::literal(account)),
-        ],
-    );
-    let mut variables = vec![
-        ("NODE_LABELS", labels::labels_flag(&context.group.labels)),
-        ("NODE_TAINTS", Text::literal(labels::taints_flag(&context.group.taints))),
-    ];
-    let pods = pods(decisions);
-    if context.group.max_pods.is_some() {
-        variables.push(("MAX_PODS", pods.clone()));
-    }
-    let kubelet = environment("eksctl-kubelet", "/etc/eksctl/kubelet.env", &variables);
-    let local = environment(
-        "eksctl-local",
-        "/etc/eksctl/kubelet.local.env",
-        &[
-            ("NODE_IP", Text::fact(Fact::Address)),
-            ("INSTANCE_ID", Text::fact(Fact::InstanceId)),
-            ("INSTANCE_TYPE", Text::fact(Fact::InstanceType)),
-            ("MAX_PODS", pods),
-        ],
-    );
-    let mut steps = vec![metadata, kubelet, local];
-    let limit = PodLimit::Interfaces { prefix_delegation: false, custom_networking: false, cap: None };
-    let mut types: Vec<&str> = context.group.instance_types.iter().map(String::as_str).collect();
-    types.sort_unstable();
-    types.dedup();
-    let rows: String = types
-        .into_iter()
-        .filter_map(|name| Some(format!("{name} {}\n", max_pods::literal(&limit, name)?)))
-        .collect();
-    if !rows.is_empty() {
-        // The types of this group only: the whole table would be most of the user-data, and nothing on the node reads it.
-        let body = Content::Text(Text::literal(rows));
-        steps.push(write_file("eksctl-max-pods", Phase::Configure, "/etc/eksctl/max_pods.map", "0644", body));
-    }
-    steps
 }
 
 #[cfg(test)]

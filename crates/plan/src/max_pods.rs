@@ -1,6 +1,7 @@
 //! How many pods a node takes, from its instance type. Used here and on the node, so that both always agree.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use crate::PodLimit;
@@ -57,6 +58,15 @@ pub fn interfaces(instance_type: &str) -> Option<Interfaces> {
 /// Every known instance type, sorted by family and size.
 pub fn instance_types() -> impl Iterator<Item = String> {
     TABLE.keys().map(|(family, size)| format!("{family}.{size}"))
+}
+
+/// Every known instance type with its pods, one to a line, as eksctl's `max_pods.map` has them.
+pub fn map() -> String {
+    let mut rows = String::new();
+    for ((family, size), found) in &*TABLE {
+        let _ = writeln!(rows, "{family}.{size} {}", uncapped(*found, false, false));
+    }
+    rows
 }
 
 /// Families on the Xen hypervisor, whose interfaces take no prefixes, by the table of Amazon's own CNI plugin.

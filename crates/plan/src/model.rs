@@ -400,6 +400,9 @@ pub enum Action {
     StartKubelet {
         /// Its health endpoint.
         health: String,
+        /// The snap that it is, where it is one: set and started through snapd.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        snap: Option<Snap>,
     },
     /// Waits until the node object exists.
     AwaitRegistration {
@@ -422,6 +425,19 @@ pub enum Action {
     },
     /// Writes the result files.
     Report,
+}
+
+/// A service that is a snap.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Snap {
+    /// The snap's name.
+    pub name: String,
+    /// Its service.
+    pub service: String,
+    /// What it is set to.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, Text>,
 }
 
 /// Something that a program waits for.
@@ -499,4 +515,6 @@ pub enum Content {
         /// Laid over it in this order: objects key by key, everything else whole.
         over: Vec<Text>,
     },
+    /// Every instance type with its pods, one to a line, from the table that the agent has as well: its digest.
+    PodTable(String),
 }

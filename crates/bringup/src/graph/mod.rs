@@ -85,7 +85,7 @@ impl Graph {
         let gate_word = vec!["opened by one rename, last of all".to_owned()];
         let gate = graph.add(Kind::Gate, "bringup-gate.target", gate_word, "each boot, all nodes");
         graph.arrow(last, gate, "opens");
-        let kubelet = graph.add(Kind::Unit, "kubelet.service", Vec::new(), "each boot, all nodes");
+        let kubelet = graph.add(Kind::Unit, &plan.kubelet_unit(), Vec::new(), "each boot, all nodes");
         graph.arrow(gate, kubelet, "only now starts");
         graph.arrow(kubelet, kubelet, "restarted by systemd");
         let after = graph.add(
@@ -114,7 +114,7 @@ impl Graph {
 
     fn without_agent(&mut self, carrier: usize, plan: &Plan, operator: &Operator) {
         let last = self.phases(carrier, "does itself", &plan.steps.iter().collect::<Vec<_>>(), operator);
-        let kubelet = self.add(Kind::Unit, "kubelet.service", Vec::new(), "each boot, all nodes");
+        let kubelet = self.add(Kind::Unit, &plan.kubelet_unit(), Vec::new(), "each boot, all nodes");
         self.arrow(last, kubelet, "then starts");
     }
 

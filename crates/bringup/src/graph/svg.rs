@@ -67,7 +67,7 @@ fn placed(graph: &Graph) -> (Vec<Placed<'_>>, usize) {
     let mut placed = Vec::new();
     for item in &graph.boxes {
         let height = 2 * LINE + 14 + item.lines.len() * LINE;
-        let is_kubelet = item.kind == Kind::Unit && item.title == "kubelet.service";
+        let is_kubelet = item.kind == Kind::Unit && item.title.contains("kubelet");
         let x = if is_kubelet { RIGHT } else { LEFT };
         placed.push(Placed { item, x, y, height });
         bottom = bottom.max(y + height);

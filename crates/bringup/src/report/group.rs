@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use bringup_diag::{Severity, masked_lines};
-use bringup_plan::{Action, Content, sha256_hex};
+use bringup_plan::{Action, Content, max_pods, sha256_hex};
 
 use super::escape::escaped;
 use super::{finding_block, picture, sizes};
@@ -162,6 +162,7 @@ fn files(html: &mut String, group: &GroupView) {
                 (grouped(bytes.len()), sha256_hex(&bytes))
             }
             Content::Merged { .. } => ("—".to_owned(), "settings laid over the image's own".to_owned()),
+            Content::PodTable(digest) => (grouped(max_pods::map().len()), digest.clone()),
             Content::Pieces(_) => ("—".to_owned(), "a text with a secret that the node resolves".to_owned()),
             Content::Secret(_) => ("—".to_owned(), "a secret that the node resolves".to_owned()),
         };

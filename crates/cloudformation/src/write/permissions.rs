@@ -133,7 +133,7 @@ fn in_content(content: &Content, sources: &mut Vec<Source>) {
     match content {
         Content::Secret(secret) => sources.extend(Source::of_secret(secret)),
         Content::Pieces(pieces) => pieces.iter().for_each(|piece| in_content(piece, sources)),
-        Content::Text(_) | Content::Base64(_) | Content::Merged { .. } => {}
+        Content::Text(_) | Content::Base64(_) | Content::Merged { .. } | Content::PodTable(_) => {}
     }
 }
 

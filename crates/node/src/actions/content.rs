@@ -1,10 +1,21 @@
 //! What is in a file: text, bytes, or a secret that the node resolves.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use bringup_plan::Content;
+use bringup_plan::{Content, max_pods, sha256_hex};
 use bringup_progress::{Failure, FailureKind};
 
 use super::Doing;
+use crate::teller::Teller;
+
+/// The agent's own table. One of another version is told of, and holds no node back: how many pods this node takes is worked
+/// out by the agent's table, too.
+fn pod_table(digest: &str) -> Vec<u8> {
+    let table = max_pods::map().into_bytes();
+    if sha256_hex(&table) != digest {
+        Teller::note("the agent's table of instance types is not that of the plan's compiler");
+    }
+    table
+}
 
 /// The bytes of a file.
 pub(super) fn bytes(doing: &Doing<'_>, content: &Content) -> Result<Vec<u8>, Failure> {
@@ -17,6 +28,7 @@ pub(super) fn bytes(doing: &Doing<'_>, content: &Content) -> Result<Vec<u8>, Fai
                 "build the plan anew",
             )
         }),
+        Content::PodTable(digest) => Ok(pod_table(digest)),
         Content::Secret(source) => {
             let Doing { machine, plan, knowledge, network, .. } = *doing;
             let deadline = crate::network::deadline(doing.order.timeout_ms);

@@ -2,15 +2,16 @@
 
 use std::time::{Duration, Instant};
 
+use bringup_plan::Snap;
 use bringup_progress::{Failure, FailureKind, Success};
 use bringup_systemd::{Activity, Systemd, UnitState};
 
 use super::{Doing, Stopped, units};
 use crate::program::{self, Program};
+use crate::snapd::Snapd;
 use crate::web;
 use crate::{kept, output};
 
-const KUBELET: &str = "kubelet.service";
 /// How long it must stay healthy.
 const STEADY: Duration = Duration::from_secs(10);
 /// After so many starts by the manager it is taken to die each time.
@@ -20,7 +21,7 @@ const JOURNALCTL: &str = "/usr/bin/journalctl";
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Starts kubelet, or starts it anew if what it reads has changed, and waits until it has been healthy for a while.
-pub(super) fn start(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped> {
+pub(super) fn start(doing: &Doing<'_>, health: &str, snap: Option<&Snap>) -> Result<Success, Stopped> {
     if !doing.machine.is_itself() {
         return Ok(Success::default());
     }
@@ -32,7 +33,7 @@ pub(super) fn start(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped>
     if let Some(path) = paths.iter().find(|path| kept::has_failed(files, path)) {
         return Err(kept::set_aside(files, path).into());
     }
-    match watch(doing, health) {
+    match watch(doing, health, snap) {
         Ok(success) => {
             for path in &paths {
                 kept::settle(files, path)?;
@@ -56,36 +57,41 @@ fn restored(doing: &Doing<'_>, failure: Failure) -> Result<Failure, Stopped> {
         }
     }
     let Some(path) = back else { return Ok(failure) };
-    Systemd::connect()?.restart(KUBELET)?;
+    Systemd::connect()?.restart(&doing.plan.kubelet_unit())?;
     Ok(kept::set_aside(doing.machine.files(), &path))
 }
 
-fn watch(doing: &Doing<'_>, health: &str) -> Result<Success, Stopped> {
+fn watch(doing: &Doing<'_>, health: &str, snap: Option<&Snap>) -> Result<Success, Stopped> {
     let deadline = doing.deadline();
+    let unit = doing.plan.kubelet_unit();
     let mut systemd = Systemd::connect()?;
     systemd.subscribe()?;
     units::reread(doing, &mut systemd)?;
-    if doing.order.changed.is_empty() {
-        systemd.start(KUBELET)?;
-    } else {
-        systemd.restart(KUBELET)?;
+    let anew = !doing.order.changed.is_empty();
+    match snap {
+        Some(snap) => {
+            let runs = systemd.state(&unit)?.is_some_and(|state| state.activity != Activity::Inactive);
+            Snapd::new(snap, deadline).bring_up(runs, anew)?;
+        }
+        None if anew => drop(systemd.restart(&unit)?),
+        None => drop(systemd.start(&unit)?),
     }
     let mut watch = Watch::default();
     loop {
-        let state = systemd.state(KUBELET)?;
+        let state = systemd.state(&unit)?;
         let answer = match &state {
             Some(state) if state.activity == Activity::Active && state.main_process.is_some() => {
                 web::health(health)
             }
-            _ => Err(describe(state.as_ref())),
+            _ => Err(describe(&unit, state.as_ref())),
         };
         match watch.look(Instant::now(), state.as_ref(), answer) {
             Some(Ok(())) => return Ok(Success::default()),
-            Some(Err(why)) => return Err(failed(&why).into()),
+            Some(Err(why)) => return Err(failed(&unit, &why).into()),
             None => {}
         }
         if Instant::now() >= deadline {
-            return Err(failed(&format!("kubelet is not healthy: {}", watch.last)).into());
+            return Err(failed(&unit, &format!("kubelet is not healthy: {}", watch.last)).into());
         }
         systemd.news(Instant::now() + LOOK)?;
     }
@@ -146,7 +152,8 @@ impl Watch {
 
 /// The last lines of kubelet's log.
 fn log(doing: &Doing<'_>) -> String {
-    let command = [JOURNALCTL, "--unit", KUBELET, "--boot", "--lines", "30", "--output", "cat", "--no-pager"];
+    let unit = doing.plan.kubelet_unit();
+    let command = [JOURNALCTL, "--unit", &unit, "--boot", "--lines", "30", "--output", "cat", "--no-pager"];
     let program = Program {
         step: &doing.step.name,
         command: command.iter().map(|word| (*word).to_owned()).collect(),
@@ -162,14 +169,14 @@ fn log(doing: &Doing<'_>) -> String {
     }
 }
 
-fn failed(why: &str) -> Failure {
-    let fix = "see `journalctl --unit kubelet.service`";
+fn failed(unit: &str, why: &str) -> Failure {
+    let fix = format!("see `journalctl --unit {unit}`");
     Failure::new(FailureKind::Transient, why, fix)
 }
 
-fn describe(state: Option<&UnitState>) -> String {
+fn describe(unit: &str, state: Option<&UnitState>) -> String {
     match state {
-        None => "there is no `kubelet.service`".to_owned(),
+        None => format!("there is no `{unit}`"),
         Some(UnitState { helper: Some(helper), sub_state, .. }) => format!("{helper} ({sub_state})"),
         Some(state) if state.killed => {
             format!("it was ended by signal {} ({})", state.status, state.sub_state)

@@ -161,7 +161,7 @@ pub(crate) fn perform(doing: &Doing<'_>) -> Result<Success, Stopped> {
         Action::StartUnit { unit, reads: _ } => units::start(doing, unit),
         Action::PlaceUnits => units::place(doing),
         Action::OpenGate { environment, queue_kubelet: _ } => gate::open(doing, environment),
-        Action::StartKubelet { health } => kubelet::start(doing, health),
+        Action::StartKubelet { health, snap } => kubelet::start(doing, health, snap.as_ref()),
         Action::AwaitRegistration { kubeconfig, check_skew } => {
             register::wait(doing, kubeconfig, *check_skew)
         }

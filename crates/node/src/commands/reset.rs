@@ -20,7 +20,7 @@ use crate::teller::Teller;
 use crate::{kept, originals, places, plan_file, program};
 
 /// Units that would bring everything back, or stand in the way; those that are waited for first.
-const UNITS: [&str; 3] = ["bringup-after.service", "bringup.service", "kubelet.service"];
+const UNITS: [&str; 2] = ["bringup-after.service", "bringup.service"];
 /// How long the stop of a unit is waited for.
 const LONGEST_STOP: Duration = Duration::from_mins(2);
 
@@ -100,7 +100,8 @@ fn stop(plan: Option<&Plan>) -> Result<(), BusFault> {
     systemd.subscribe()?;
     let handed = plan.iter().flat_map(|plan| &plan.steps).filter_map(|step| step.handed_to.as_ref());
     let handed = handed.flat_map(|to| [to.path.as_str(), to.service.as_str()]);
-    for unit in handed.chain(UNITS) {
+    let kubelet = plan.map_or_else(|| "kubelet.service".to_owned(), Plan::kubelet_unit);
+    for unit in handed.chain(UNITS).chain([kubelet.as_str()]) {
         if systemd.state(unit)?.is_some() {
             let job = systemd.stop(unit)?;
             systemd.job_end(&job, Instant::now() + LONGEST_STOP)?;
@@ -128,6 +129,9 @@ fn left(state: &State, made: &BTreeSet<Made>, plan: Option<&Plan>) -> Vec<String
             Action::KeepAddresses { host, path } => Some(format!("addresses of `{host}` in `{path}`")),
             Action::StartUnit { unit, .. } if !made.contains(&Made::Unit(unit.clone())) => {
                 Some(format!("`{unit}`, which goes on running, and what runs in it"))
+            }
+            Action::StartKubelet { snap: Some(snap), .. } => {
+                Some(format!("what the snap `{}` is set to, and pods that still run", snap.name))
             }
             Action::StartKubelet { .. } => {
                 Some("pods that still run, and what kubelet keeps in `/var/lib/kubelet`".to_owned())

@@ -35,7 +35,7 @@ pub(crate) fn look(machine: &Machine, plan: &Plan, known: Known<'_>) -> Seen {
     seen.root = Some(rustix::process::geteuid().is_root());
     if let Ok(mut systemd) = Systemd::connect() {
         seen.systemd = systemd.version().ok().flatten();
-        let kubelet = systemd.state("kubelet.service").ok().flatten();
+        let kubelet = systemd.state(&plan.kubelet_unit()).ok().flatten();
         seen.kubelet_runs = kubelet.is_some_and(|state| state.activity != Activity::Inactive);
     }
     // Where both versions are mounted, the second may be there without any controller.

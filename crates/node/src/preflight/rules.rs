@@ -128,7 +128,7 @@ pub(super) fn ports(plan: &Plan) -> impl Iterator<Item = u16> {
 
 fn port_of_health(plan: &Plan) -> Option<u16> {
     let health = plan.steps.iter().find_map(|step| match &step.action {
-        Action::StartKubelet { health } => Some(health),
+        Action::StartKubelet { health, .. } => Some(health),
         _ => None,
     })?;
     let host = health.strip_prefix("http://")?.split('/').next()?;

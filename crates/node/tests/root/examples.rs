@@ -74,6 +74,7 @@ fn check(node: &Node, name: &str, action: &Action) {
                 Content::Merged { .. } => {
                     assert!(is.starts_with('{') && !is.contains("@{"), "{name}: {path}");
                 }
+                Content::PodTable(_) => assert_eq!(is, bringup_plan::max_pods::map(), "{name}: {path}"),
                 Content::Secret(_) | Content::Base64(_) => {}
             }
         }

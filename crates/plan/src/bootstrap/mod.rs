@@ -178,7 +178,7 @@ impl Call<'_> {
             target: "/etc/systemd/system/kubelet.service".to_owned(),
         };
         steps.push(plain("kubelet-enabled", Phase::Configure, link));
-        let health = Action::StartKubelet { health: self.health() };
+        let health = Action::StartKubelet { health: self.health(), snap: None };
         let mut start = given_up(plain("kubelet", Phase::Kubelet, health), 5 * MINUTE);
         if let Some(policy) = &mut start.policy {
             policy.attempts = 2;

@@ -8,8 +8,9 @@ use bringup_spec::{AgentSource, JoinMethod, OsFamily, RuntimeName, SoftwareSourc
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::flavour::{ARGUMENTS_VARIABLE, GATE_FILE};
+use crate::kubelet::flags::Flags;
 use crate::units::Systemd;
-use crate::{PlacedBy, Unit};
+use crate::{PlacedBy, Unit, eksctl};
 
 /// Where kubelet's arguments stand when there is no agent to open a gate.
 pub(crate) const STATIC_ENVIRONMENT: &str = "/etc/kubernetes/kubelet.env";
@@ -20,6 +21,7 @@ pub(crate) fn unit(context: &Context<'_>, decisions: &Decisions) -> Unit {
     let kubeadm = decisions.join == JoinMethod::Kubeadm;
     let gated = decisions.agent != AgentSource::None;
     let runtime = runtime_unit(decisions.runtime);
+    let snap = decisions.snap;
     let mut drop_ins = BTreeMap::new();
     let mut text = String::from("[Unit]\n");
     if gated {
@@ -31,9 +33,12 @@ pub(crate) fn unit(context: &Context<'_>, decisions: &Decisions) -> Unit {
     if old {
         text.push_str("StartLimitInterval=0\n");
     }
-    if kubeadm {
+    if kubeadm || snap {
+        // The program and its arguments are those of kubeadm's packages, or of the snap.
         if gated {
             let _ = writeln!(text, "EnvironmentFile={GATE_FILE}");
+        } else if has_static_environment(context, decisions) {
+            let _ = writeln!(text, "EnvironmentFile={STATIC_ENVIRONMENT}");
         }
     } else {
         // An image's own environment files may not exist; the empty line forgets them.
@@ -52,15 +57,22 @@ pub(crate) fn unit(context: &Context<'_>, decisions: &Decisions) -> Unit {
         drop_ins.insert("10-kubeadm.conf".to_owned(), kubeadm_drop_in(context));
     }
     Unit {
-        name: "kubelet.service".to_owned(),
+        name: if snap { eksctl::snap(Flags::new()).unit() } else { "kubelet.service".to_owned() },
         content: brings.then(|| unit_file(context, decisions, runtime)),
-        // The agent starts it, on every boot, once the gate is open.
-        enabled: Some(!gated),
+        // The agent starts it, on every boot, once the gate is open. Without one, a snap is enabled when it has been set.
+        enabled: if gated { Some(false) } else { (!snap).then_some(true) },
         mask: false,
         drop_ins,
-        aliases: Vec::new(),
+        // A person, and a document, may call it by its usual name all the same.
+        aliases: if snap { vec!["kubelet.service".to_owned()] } else { Vec::new() },
         placed_by: PlacedBy::Carrier,
     }
+}
+
+/// Whether kubelet's variables stand in a file: there is no agent to publish them with the gate, and there are some.
+pub(crate) fn has_static_environment(context: &Context<'_>, decisions: &Decisions) -> bool {
+    let some = !decisions.snap || !context.group.kubelet.environment.is_empty();
+    decisions.agent == AgentSource::None && decisions.join != JoinMethod::Kubeadm && some
 }
 
 /// The runtime's unit.

@@ -160,7 +160,7 @@ fn steps(work: &mut Work<'_>) -> Vec<Step> {
     steps.push(system::marker());
     let gate = Action::OpenGate { environment: BTreeMap::new(), queue_kubelet: true };
     steps.push(every_boot(plain("gate", Phase::Gate, gate)));
-    let health = Action::StartKubelet { health: kubelet::health(config) };
+    let health = Action::StartKubelet { health: kubelet::health(config), snap: None };
     steps.push(every_boot(plain("kubelet", Phase::Kubelet, health)));
     let registration =
         Action::AwaitRegistration { kubeconfig: kubelet::KUBECONFIG.to_owned(), check_skew: false };

@@ -11,7 +11,7 @@ use crate::support::{
 
 fn health(group: &str) -> String {
     match &step(&plan(&plain("1.33", group)), "kubelet").action {
-        Action::StartKubelet { health } => health.clone(),
+        Action::StartKubelet { health, .. } => health.clone(),
         other => panic!("{other:?}"),
     }
 }

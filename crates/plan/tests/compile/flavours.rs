@@ -6,36 +6,6 @@ use bringup_spec::{Fact, Phase};
 use crate::support::{AUTHORITY, cluster, codes, eks, eks_with, names, plain, plan, step, text, unit};
 
 #[test]
-fn eksctls_files_stand_where_they_were() {
-    let document = eks_with(
-        "1.29",
-        "flavour: eksctl",
-        "os: amazon-linux-2\ninstanceTypes: [m5.large]\nlabels: {alpha.eksctl.io/instance-id: \"@{instanceId}\"}\ntaints: [{key: k, effect: NoSchedule}]",
-    );
-    let plan = plan(&document);
-    assert_eq!(
-        text(&plan, "/etc/eksctl/metadata.env"),
-        "AWS_DEFAULT_REGION=eu-central-1\nAWS_EKS_CLUSTER_NAME=demo\nAWS_EKS_ENDPOINT=https://api.example.com\nAWS_EKS_ECR_ACCOUNT=602401143452\n"
-    );
-    assert_eq!(
-        text(&plan, "/etc/eksctl/kubelet.env"),
-        "NODE_LABELS=alpha.eksctl.io/instance-id=@{instanceId}\nNODE_TAINTS=k=:NoSchedule\n"
-    );
-    assert_eq!(
-        text(&plan, "/etc/eksctl/kubelet.local.env"),
-        "NODE_IP=@{address}\nINSTANCE_ID=@{instanceId}\nINSTANCE_TYPE=@{instanceType}\nMAX_PODS=29\n"
-    );
-    assert_eq!(text(&plan, "/etc/eksctl/max_pods.map"), "m5.large 29\n");
-    for path in ["/etc/eksctl/kubelet.yaml", "/etc/eksctl/kubeconfig.yaml", "/etc/eksctl/ca.crt"] {
-        text(&plan, path);
-    }
-    let drop_in = &unit(&plan, "kubelet.service").drop_ins["10-eksclt.al2.conf"];
-    assert!(drop_in.contains(
-        "EnvironmentFile=/etc/eksctl/kubelet.local.env\nEnvironmentFile=/run/bringup/kubelet.env\n"
-    ));
-}
-
-#[test]
 fn the_agents_unit_answers_to_the_seeds_names() {
     let kops = plan(&eks_with("1.33", "flavour: kops", "os: amazon-linux-2023"));
     assert_eq!(unit(&kops, "bringup.service").aliases, ["kops-configuration.service"]);

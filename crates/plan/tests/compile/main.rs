@@ -9,6 +9,7 @@
 mod agreement;
 mod carriers;
 mod doors;
+mod eksctl;
 mod findings;
 mod flavours;
 mod join;

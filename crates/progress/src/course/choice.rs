@@ -64,9 +64,7 @@ impl Course<'_> {
     /// have to wait for whoever has it. What somebody has changed is there: it is theirs.
     fn gone(&self, step: &Step, around: &dyn Known) -> Option<String> {
         let is_in_the_plan = match &step.action {
-            Action::WriteFile { content, .. } => {
-                matches!(content, Content::Text(_) | Content::Base64(_) | Content::Merged { .. })
-            }
+            Action::WriteFile { content, .. } => !matches!(content, Content::Secret(_) | Content::Pieces(_)),
             Action::MakeDirectory { .. } | Action::MakeLink { .. } | Action::PlaceUnits => true,
             _ => false,
         };

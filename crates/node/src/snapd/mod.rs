@@ -1,0 +1,147 @@
+//! snapd: sets a snap and starts it, through snapd's socket and without a child process.
+//!
+//! What is asked and what an answer means is in [`bringup_plan::snap`].
+
+mod wire;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use bringup_plan::Snap;
+use bringup_plan::snap::{
+    ChangeState, Control, SOCKET, SnapAnswer, SnapRefusal, SnapRequest, abort, answer, change, change_state,
+};
+use bringup_progress::{Failure, FailureKind};
+use serde_json::Value;
+
+use crate::actions::Stopped;
+
+/// How long snapd may take for an answer; what takes long, it does behind one.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// So long it may take also when the time is over: what is let go must still be told.
+const LEAST: Duration = Duration::from_secs(2);
+/// How often a change is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Why something was not done.
+#[derive(Debug, thiserror::Error)]
+enum SnapFault {
+    #[error("snapd does not answer at `{}`: {source}", path.display())]
+    Unheard { path: PathBuf, source: io::Error },
+    #[error("snapd refuses: {}", .0.message)]
+    Refused(SnapRefusal),
+    #[error("snapd has failed: {0}")]
+    Failed(String),
+    #[error("snapd is not through with it: {0}")]
+    Late(String),
+}
+
+/// snapd, as far as one snap is concerned.
+#[derive(Debug)]
+pub(crate) struct Snapd<'a> {
+    socket: PathBuf,
+    snap: &'a Snap,
+    deadline: Instant,
+}
+
+impl<'a> Snapd<'a> {
+    /// snapd of this machine, for so long.
+    pub(crate) fn new(snap: &'a Snap, deadline: Instant) -> Self {
+        Self { socket: PathBuf::from(SOCKET), snap, deadline }
+    }
+
+    /// Sets the snap as the plan wants it and starts it, once: one that runs stops before it is set anew. `anew` is for what
+    /// it reads beside its settings.
+    pub(crate) fn bring_up(&self, runs: bool, anew: bool) -> Result<(), Stopped> {
+        self.begin(runs, anew).map_err(|fault| self.stopped(&fault))
+    }
+
+    fn begin(&self, runs: bool, anew: bool) -> Result<(), SnapFault> {
+        let unlike = self.snap.unlike(&self.done(&self.snap.ask())?);
+        let changes = anew || !unlike.is_empty();
+        if runs && changes {
+            self.done(&self.snap.control(Control::Stop))?;
+        }
+        if !unlike.is_empty() {
+            self.done(&self.snap.set(unlike))?;
+        }
+        if !runs || changes {
+            self.done(&self.snap.control(Control::Start))?;
+        }
+        Ok(())
+    }
+
+    /// What came of a request, when it is done.
+    fn done(&self, request: &SnapRequest) -> Result<Value, SnapFault> {
+        match self.ask(request)? {
+            SnapAnswer::Done(value) => Ok(value),
+            SnapAnswer::Change(id) => self.end_of(&id).map(|()| Value::Null),
+        }
+    }
+
+    /// Waits for a change.
+    fn end_of(&self, id: &str) -> Result<(), SnapFault> {
+        loop {
+            let last = match self.ask(&change(id)) {
+                Ok(SnapAnswer::Done(value)) => match change_state(&value) {
+                    ChangeState::Done => return Ok(()),
+                    ChangeState::Failed(why) => return Err(SnapFault::Failed(why)),
+                    ChangeState::UnderWay(doing) => SnapFault::Late(doing),
+                },
+                Ok(SnapAnswer::Change(_)) => SnapFault::Late(String::new()),
+                // It may be its own turn to be started anew, and knows its changes afterwards.
+                Err(fault @ SnapFault::Unheard { .. }) => fault,
+                Err(fault) => return Err(fault),
+            };
+            if self.left() <= LOOK {
+                let _ = self.ask(&abort(id));
+                return Err(last);
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    fn ask(&self, request: &SnapRequest) -> Result<SnapAnswer, SnapFault> {
+        let (status, body) = wire::ask(&self.socket, request, self.left().clamp(LEAST, PATIENCE))
+            .map_err(|source| SnapFault::Unheard { path: self.socket.clone(), source })?;
+        answer(status, &body).map_err(SnapFault::Refused)
+    }
+
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    fn stopped(&self, fault: &SnapFault) -> Stopped {
+        let name = &self.snap.name;
+        let (kind, fix) = match fault {
+            SnapFault::Late(doing) => return Stopped::TimedOut { tail: format!("snapd: {doing}\n") },
+            SnapFault::Unheard { .. } => {
+                (FailureKind::Transient, "see `systemctl status snapd.socket`".to_owned())
+            }
+            SnapFault::Refused(refusal) if refusal.is_absent() => (
+                FailureKind::Operator,
+                format!(
+                    "install the snap `{name}`, or say in `software.kubelet` where kubelet is; the agent goes on by itself"
+                ),
+            ),
+            SnapFault::Refused(refusal) if refusal.is_transient() => {
+                (FailureKind::Transient, "see `snap changes`".to_owned())
+            }
+            SnapFault::Refused(_) | SnapFault::Failed(_) => {
+                (FailureKind::Transient, format!("see `snap changes {name}`"))
+            }
+        };
+        Failure::new(kind, fault.to_string(), fix).into()
+    }
+}
+
+/// The settings of the snap that are not as the plan wants them.
+pub(crate) fn unlike(snap: &Snap) -> Vec<String> {
+    let snapd = Snapd { socket: Path::new(SOCKET).to_owned(), snap, deadline: Instant::now() + LOOK * 10 };
+    let is = snapd.done(&snap.ask()).unwrap_or_default();
+    snap.unlike(&is).into_iter().map(|(name, _)| name).collect()
+}
+
+#[cfg(test)]
+mod tests;

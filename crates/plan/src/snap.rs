@@ -1,0 +1,282 @@
+//! Services that are snaps: what snapd is asked, and what its answers mean.
+//!
+//! Nothing here touches snapd: requests are made and answers are read, and the node carries them to its socket.
+//! The interface is <https://snapcraft.io/docs/snapd-api>.
+
+use serde_json::{Map, Value, json};
+
+use crate::{Action, Plan, Snap};
+
+/// Where snapd listens.
+pub const SOCKET: &str = "/run/snapd.socket";
+
+/// The unit that kubelet runs in where it is no snap.
+const KUBELET: &str = "kubelet.service";
+
+/// What is sent to snapd.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapRequest {
+    /// The method of HTTP.
+    pub method: &'static str,
+    /// The path.
+    pub path: String,
+    /// What is sent along, JSON.
+    pub body: Option<String>,
+}
+
+/// What becomes of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// It starts, and is not enabled: whoever opens the gate starts it at every boot.
+    Start,
+    /// It stops.
+    Stop,
+}
+
+/// What snapd answers where it does not refuse.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SnapAnswer {
+    /// It is done, and this came of it.
+    Done(Value),
+    /// It is under way, as the change of this id.
+    Change(String),
+}
+
+/// How a change stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChangeState {
+    /// It is under way: what snapd says that it does.
+    UnderWay(String),
+    /// It has ended well.
+    Done,
+    /// It has ended otherwise, and was undone.
+    Failed(String),
+}
+
+/// Why snapd refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapRefusal {
+    /// What it says.
+    pub message: String,
+    /// Its word for the kind of error, which may be empty.
+    pub kind: String,
+}
+
+impl SnapRefusal {
+    /// Whether asking again may help: something else is being done to the snap, or snapd itself is about to restart.
+    pub fn is_transient(&self) -> bool {
+        matches!(self.kind.as_str(), "snap-change-conflict" | "daemon-restart" | "system-restart")
+            || self.kind.is_empty()
+    }
+
+    /// Whether there is no such snap, or it has no services.
+    pub fn is_absent(&self) -> bool {
+        matches!(self.kind.as_str(), "snap-not-found" | "snap-not-installed" | "app-not-found")
+    }
+}
+
+impl Snap {
+    /// The unit that snapd makes for the service.
+    pub fn unit(&self) -> String {
+        format!("snap.{}.{}.service", self.name, self.service)
+    }
+
+    /// Asks what the snap is set to.
+    pub fn ask(&self) -> SnapRequest {
+        SnapRequest { method: "GET", path: self.configuration(), body: None }
+    }
+
+    /// The settings that are not yet as the plan wants them, given what the snap is set to. Settings that the plan does not
+    /// name are the image's.
+    pub fn unlike(&self, is: &Value) -> Map<String, Value> {
+        let wanted = self.settings.iter().map(|(name, text)| (name.clone(), value(text.as_literal())));
+        wanted.filter(|(name, wanted)| is.get(name) != Some(wanted)).collect()
+    }
+
+    /// Sets these settings.
+    pub fn set(&self, settings: Map<String, Value>) -> SnapRequest {
+        let body = Some(Value::Object(settings).to_string());
+        SnapRequest { method: "PUT", path: self.configuration(), body }
+    }
+
+    /// Starts or stops all services of the snap.
+    pub fn control(&self, control: Control) -> SnapRequest {
+        let action = match control {
+            Control::Start => "start",
+            Control::Stop => "stop",
+        };
+        let body = Some(json!({"action": action, "names": [self.name]}).to_string());
+        SnapRequest { method: "POST", path: "/v2/apps".to_owned(), body }
+    }
+
+    fn configuration(&self) -> String {
+        format!("/v2/snaps/{}/conf", self.name)
+    }
+}
+
+impl Plan {
+    /// The unit that kubelet runs in.
+    pub fn kubelet_unit(&self) -> String {
+        let snap = self.steps.iter().find_map(|step| match &step.action {
+            Action::StartKubelet { snap, .. } => snap.as_ref(),
+            _ => None,
+        });
+        snap.map_or_else(|| KUBELET.to_owned(), Snap::unit)
+    }
+}
+
+/// A value as `snap set` takes it: JSON where it is JSON, else text. A flag without a value is one that is switched on.
+fn value(text: Option<&str>) -> Value {
+    let text = text.unwrap_or_default();
+    if text.is_empty() {
+        return Value::Bool(true);
+    }
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+/// Asks how a change stands.
+pub fn change(id: &str) -> SnapRequest {
+    SnapRequest { method: "GET", path: format!("/v2/changes/{id}"), body: None }
+}
+
+/// Lets a change go: a change that nobody waits for any more would stand in the way of the next one.
+pub fn abort(id: &str) -> SnapRequest {
+    let body = Some(json!({"action": "abort"}).to_string());
+    SnapRequest { method: "POST", path: format!("/v2/changes/{id}"), body }
+}
+
+/// Reads an answer.
+pub fn answer(status: u16, body: &[u8]) -> Result<SnapAnswer, SnapRefusal> {
+    let refusal = |message: String, kind: &str| SnapRefusal { message, kind: kind.to_owned() };
+    let Ok(mut answer) = serde_json::from_slice::<Value>(body) else {
+        return Err(refusal(format!("snapd answers {status} and no JSON"), ""));
+    };
+    let text =
+        |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    match text(&answer, "type").as_str() {
+        "sync" => Ok(SnapAnswer::Done(answer.get_mut("result").map(Value::take).unwrap_or_default())),
+        "async" => match text(&answer, "change") {
+            id if is_id(&id) => Ok(SnapAnswer::Change(id)),
+            _ => Err(refusal("snapd does not say which change it makes".to_owned(), "")),
+        },
+        "error" => {
+            let result = answer.get("result").cloned().unwrap_or_default();
+            let message = match text(&result, "message") {
+                message if message.is_empty() => format!("snapd answers {status}"),
+                message => message,
+            };
+            Err(SnapRefusal { message, kind: text(&result, "kind") })
+        }
+        _ => Err(refusal(format!("snapd answers {status} and nothing that is known"), "")),
+    }
+}
+
+/// Ids become parts of paths.
+fn is_id(id: &str) -> bool {
+    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// How a change stands, by what snapd says of it.
+pub fn change_state(change: &Value) -> ChangeState {
+    let text = |key: &str| change.get(key).and_then(Value::as_str).unwrap_or_default();
+    let tasks = change.get("tasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let of_task =
+        |task: &Value, key: &str| task.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    if change.get("ready").and_then(Value::as_bool) != Some(true) {
+        let doing = tasks.iter().find(|task| of_task(task, "status") != "Done");
+        return ChangeState::UnderWay(doing.map(|task| of_task(task, "summary")).unwrap_or_default());
+    }
+    match (text("status"), text("err")) {
+        ("Done", _) => ChangeState::Done,
+        (status, "") => ChangeState::Failed(format!("the change has ended as `{status}`")),
+        (_, why) => ChangeState::Failed(why.trim().to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use bringup_spec::Text;
+
+    use super::*;
+
+    fn snap() -> Snap {
+        let settings = [
+            ("config", "/etc/eksctl/kubelet.yaml"),
+            ("max-pods", "29"),
+            ("node-ip", "10.0.0.1"),
+            ("v", "2"),
+            ("quiet", ""),
+        ];
+        let settings: BTreeMap<String, Text> =
+            settings.iter().map(|(name, value)| ((*name).to_owned(), Text::literal(*value))).collect();
+        Snap { name: "kubelet-eks".to_owned(), service: "daemon".to_owned(), settings }
+    }
+
+    #[test]
+    fn only_what_is_not_yet_so_is_set_and_values_are_those_of_snap_set() {
+        let wanted = snap().unlike(&json!({"max-pods": 29, "v": "2", "image": "kept"}));
+        // `snap set a v=2` makes a number, so that the text `2` is not yet right.
+        assert_eq!(
+            Value::Object(wanted.clone()),
+            json!({"config": "/etc/eksctl/kubelet.yaml", "node-ip": "10.0.0.1", "quiet": true, "v": 2})
+        );
+        let set = snap().set(wanted);
+        assert_eq!((set.method, set.path.as_str()), ("PUT", "/v2/snaps/kubelet-eks/conf"));
+        let is = json!({"config": "/etc/eksctl/kubelet.yaml", "max-pods": 29, "node-ip": "10.0.0.1", "v": 2, "quiet": true});
+        assert!(snap().unlike(&is).is_empty());
+    }
+
+    #[test]
+    fn services_are_started_and_never_enabled() {
+        assert_eq!(snap().unit(), "snap.kubelet-eks.daemon.service");
+        let body = |control| snap().control(control).body.unwrap();
+        assert_eq!(body(Control::Start), r#"{"action":"start","names":["kubelet-eks"]}"#);
+        assert_eq!(body(Control::Stop), r#"{"action":"stop","names":["kubelet-eks"]}"#);
+    }
+
+    /// The answers are snapd 2.57's own, taken from its socket.
+    #[test]
+    fn answers_of_snapd_are_understood() {
+        let conf = br#"{"type":"sync","status-code":200,"status":"OK","result":{}}"#;
+        assert_eq!(answer(200, conf), Ok(SnapAnswer::Done(json!({}))));
+        let accepted =
+            br#"{"type":"async","status-code":202,"status":"Accepted","result":null,"change":"7"}"#;
+        assert_eq!(answer(202, accepted), Ok(SnapAnswer::Change("7".to_owned())));
+        let absent = br#"{"type":"error","status-code":404,"status":"Not Found","result":{"message":"snap \"kubelet-eks\" is not installed","kind":"snap-not-found","value":"kubelet-eks"}}"#;
+        let refusal = answer(404, absent).unwrap_err();
+        assert!(refusal.is_absent() && !refusal.is_transient());
+        assert_eq!(refusal.message, "snap \"kubelet-eks\" is not installed");
+        // A change that it does not know.
+        let unknown = br#"{"type":"error","status-code":404,"status":"Not Found","result":{"message":"cannot find change with id \"7\""}}"#;
+        assert!(!answer(404, unknown).unwrap_err().is_absent());
+        let busy = br#"{"type":"error","status-code":409,"status":"Conflict","result":{"message":"busy","kind":"snap-change-conflict"}}"#;
+        assert!(answer(409, busy).unwrap_err().is_transient());
+        for (status, body) in
+            [(502, &b"<html>"[..]), (200, b"{}"), (202, br#"{"type":"async","change":"../x"}"#)]
+        {
+            assert!(answer(status, body).unwrap_err().is_transient());
+        }
+    }
+
+    #[test]
+    fn a_change_is_done_only_when_snapd_says_so() {
+        let doing = json!({"ready": false, "status": "Doing", "tasks": [
+            {"status": "Done", "summary": "a"}, {"status": "Doing", "summary": "Run configure hook"}]});
+        assert_eq!(change_state(&doing), ChangeState::UnderWay("Run configure hook".to_owned()));
+        // One of snapd's own, whose task has not begun.
+        let waiting = json!({"id": "2", "kind": "configure-snap", "summary": "Change configuration of \"core\" snap",
+            "status": "Do", "tasks": [{"id": "3", "kind": "run-hook", "summary": "Run configure hook of \"core\" snap",
+            "status": "Do", "progress": {"label": "", "done": 0, "total": 1}}], "ready": false});
+        let hook = "Run configure hook of \"core\" snap".to_owned();
+        assert_eq!(change_state(&waiting), ChangeState::UnderWay(hook));
+        assert_eq!(change_state(&json!({"ready": true, "status": "Done"})), ChangeState::Done);
+        let failed = json!({"ready": true, "status": "Error", "err": "cannot perform the following tasks:\n- x (no)\n"});
+        let why = "cannot perform the following tasks:\n- x (no)".to_owned();
+        assert_eq!(change_state(&failed), ChangeState::Failed(why));
+        let why = "the change has ended as `Undone`".to_owned();
+        assert_eq!(change_state(&json!({"ready": true, "status": "Undone"})), ChangeState::Failed(why));
+        assert_eq!(change_state(&json!({})), ChangeState::UnderWay(String::new()));
+    }
+}
