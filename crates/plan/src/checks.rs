@@ -6,7 +6,7 @@ use bringup_spec::{AgentSource, Bootstrap, Document, JoinMethod, NodeGroup, Plat
 use bringup_yaml::Path;
 
 use crate::context::Context;
-use crate::{aws, codes, endpoints, machines, network};
+use crate::{Election, aws, codes, endpoints, machines, network};
 
 /// Findings about the document as a whole, which no group's compilation repeats.
 pub fn check_document(document: &Document) -> Findings {
@@ -95,7 +95,10 @@ impl Checker<'_> {
         let method = join.method;
         let path = Context::spec_path(["join"]);
         let only_starts = method == JoinMethod::Kubeadm
-            && spec.node_groups.iter().all(|group| group.bootstrap == Some(Bootstrap::Always(true)));
+            && spec.node_groups.iter().all(|group| {
+                group.bootstrap == Some(Bootstrap::Always(true))
+                    || machines::election(spec, group) == Some(Election::Always)
+            });
         let without_agent = |group: &NodeGroup| group.agent.from == AgentSource::None;
         let learned = method == JoinMethod::EksToken
             && spec.node_groups.iter().all(|group| group.platform == Platform::Aws);

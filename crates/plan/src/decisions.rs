@@ -10,7 +10,9 @@ use bringup_spec::{
 
 use crate::context::Context;
 use crate::flavour::{Layout, layout};
-use crate::{Election, Origin, PodLimit, aws, codes, eksctl, max_pods, network, reservations, runtime};
+use crate::{
+    Election, Origin, PodLimit, aws, codes, eksctl, machines, max_pods, network, reservations, runtime,
+};
 
 /// What several parts of a plan hang on.
 pub(crate) struct Decisions {
@@ -150,7 +152,8 @@ fn node_name(context: &mut Context<'_>) -> NodeNamePolicy {
 
 fn election(context: &mut Context<'_>) -> Option<Election> {
     let path = context.at(["bootstrap"]);
-    let election = match context.group.bootstrap.as_ref()? {
+    let Some(given) = &context.group.bootstrap else { return of_machines(context) };
+    let election = match given {
         Bootstrap::Always(false) => return None,
         Bootstrap::Always(true) => Election::Always,
         Bootstrap::When { fact, equals } => Election::When { fact: fact.clone(), equals: equals.clone() },
@@ -184,6 +187,27 @@ fn election(context: &mut Context<'_>) -> Option<Election> {
             "write `role: control-plane`, or remove `bootstrap`",
         );
     }
+    Some(election)
+}
+
+/// Where no group says it, the first machine of the control plane starts the cluster.
+fn of_machines(context: &mut Context<'_>) -> Option<Election> {
+    let election = machines::election(context.spec, context.group)?;
+    let (index, first) = machines::first(context.spec)?;
+    let path = Context::spec_path(["machines"]).index(index).key("address");
+    let family = first.address.parse::<IpAddr>().ok().map(|address| address.is_ipv6());
+    if family.is_some_and(|ipv6| ipv6 != network::is_ipv6(&context.spec.network))
+        && election != Election::Always
+    {
+        context.error(
+            codes::MACHINE_ADDRESS,
+            &path,
+            "the first machine is to start the cluster, and no node knows itself by this address: its primary one is of the other family",
+            "write `bootstrap` in its group, such as `{fact: hostname, equals: NAME}`",
+        );
+    }
+    let how = "the first machine of the control plane, as no group has `bootstrap`".to_owned();
+    context.origin("starts the cluster", first.address.as_str(), Origin::Derived(path, how));
     Some(election)
 }
 

@@ -2,12 +2,42 @@
 //! is told.
 
 use std::fmt::Write as _;
+use std::net::IpAddr;
 
 use bringup_diag::{Code, Finding, Findings};
-use bringup_spec::{Carrier, Document, Machine, SecretSource, host_fault};
+use bringup_spec::{
+    Carrier, ClusterSpec, Document, Fact, Machine, NodeGroup, Role, SecretSource, host_fault,
+};
 use bringup_yaml::Path;
 
-use crate::codes;
+use crate::{Election, codes};
+
+/// The machine that starts the cluster where no group says it: the first of the control plane, as whoever goes through
+/// them over SSH would take it.
+pub(crate) fn first(spec: &ClusterSpec) -> Option<(usize, &Machine)> {
+    if spec.node_groups.iter().any(|group| group.bootstrap.is_some()) {
+        return None;
+    }
+    let is_master = |machine: &Machine| {
+        let group = spec.node_groups.iter().find(|group| group.name == machine.node_group);
+        group.is_some_and(|group| group.role == Role::ControlPlane)
+    };
+    spec.machines.iter().enumerate().find(|(_, machine)| is_master(machine))
+}
+
+/// How a node of this group knows that it is the first machine; none if that is of another group, or there is none.
+pub(crate) fn election(spec: &ClusterSpec, group: &NodeGroup) -> Option<Election> {
+    let (_, first) = first(spec).filter(|(_, first)| first.node_group == group.name)?;
+    let alike = spec.machines.iter().filter(|machine| machine.node_group == group.name).count();
+    if alike == 1 && group.scaling.is_none() {
+        return Some(Election::Always);
+    }
+    // The machines of a group have one plan: each finds out whether it is the first.
+    Some(match first.address.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(address) => Election::When { fact: Fact::Address, equals: address.to_string() },
+        Err(_) => Election::When { fact: Fact::Hostname, equals: first.address.to_lowercase() },
+    })
+}
 
 /// So many machines of a group are named.
 const MOST_NAMED: usize = 8;
@@ -72,8 +102,12 @@ pub(crate) fn tell(document: &Document, findings: &mut Findings) {
             .filter(|(_, machine)| machine.node_group == group.name)
             .collect();
         let Some((first, _)) = machines.first() else { continue };
-        let mut named: Vec<String> =
-            machines.iter().take(MOST_NAMED).map(|(_, machine)| described(machine)).collect();
+        let starts = self::first(spec).map(|(index, _)| index);
+        let told = |(index, machine): &(usize, &Machine)| {
+            let ending = if starts == Some(*index) { " (it starts the cluster)" } else { "" };
+            described(machine) + ending
+        };
+        let mut named: Vec<String> = machines.iter().take(MOST_NAMED).map(told).collect();
         if machines.len() > MOST_NAMED {
             named.push(format!("{} others", machines.len() - MOST_NAMED));
         }

@@ -95,7 +95,7 @@ impl Graph {
             "each boot, all nodes",
         );
         graph.arrow(gate, after, "starts");
-        graph.phases(after, "runs", &steps_after_gate(plan), operator);
+        graph.phases_after_gate(after, plan, operator);
         if let Some(health) = graph.boxes.iter().position(|item| item.title == Phase::Kubelet.word()) {
             graph.arrow(kubelet, health, "is healthy");
         }
@@ -116,6 +116,32 @@ impl Graph {
         let last = self.phases(carrier, "does itself", &plan.steps.iter().collect::<Vec<_>>(), operator);
         let kubelet = self.add(Kind::Unit, &plan.kubelet_unit(), Vec::new(), "each boot, all nodes");
         self.arrow(last, kubelet, "then starts");
+    }
+
+    /// A box for each phase of the agent behind the gate. A stage that is left to units of its own stands behind them.
+    fn phases_after_gate(&mut self, after: usize, plan: &Plan, operator: &Operator) {
+        let mut last = after;
+        let mut label = "runs";
+        let mut before = None;
+        for steps in steps_after_gate(plan).chunk_by(|one, other| one.phase == other.phase) {
+            let Some(phase) = steps.first().map(|step| step.phase) else { continue };
+            let mut next_label = "then";
+            if let Some(to) = steps.iter().find_map(|step| step.handed_to.as_ref()) {
+                let path = self.add(Kind::Unit, &to.path, awaited(plan, &to.path), when(steps));
+                self.arrow(last, path, "hands over to");
+                let lines = vec![format!("never again once {} is there", to.done)];
+                let service = self.add(Kind::Unit, &to.service, lines, when(steps));
+                self.arrow(path, service, "triggers");
+                self.arrow(service, service, "again until it succeeds");
+                if let Some(before) = before.replace(service) {
+                    self.arrow(before, service, "before");
+                }
+                (last, label, next_label) = (service, "runs", "bringup-after.service goes on");
+            }
+            let next = self.add(Kind::Phase, phase.word(), lines_of(steps, operator), when(steps));
+            self.arrow(last, next, label);
+            (last, label) = (next, next_label);
+        }
     }
 
     /// A box for each phase, in the order of the steps; the last of them.
@@ -150,6 +176,14 @@ impl Graph {
     fn backward(&self, from: usize) -> impl Iterator<Item = &Arrow> {
         self.arrows.iter().filter(move |arrow| arrow.from == from && arrow.to <= from)
     }
+}
+
+/// What a path unit waits for.
+fn awaited(plan: &Plan, name: &str) -> Vec<String> {
+    let unit = plan.units.iter().find(|unit| unit.name == name);
+    let content = unit.and_then(|unit| unit.content.as_deref()).unwrap_or_default();
+    let paths = content.lines().filter_map(|line| line.strip_prefix("PathExists="));
+    paths.map(|path| format!("waits for {}", path.replace("%%", "%"))).collect()
 }
 
 fn gate_at(plan: &Plan) -> usize {

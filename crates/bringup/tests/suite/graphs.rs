@@ -40,14 +40,61 @@ fn the_way_of_a_tectonic_master_is_drawn() {
             "[bringup-gate.target]",
             "[kubelet.service]",
             "[bringup-after.service]",
-            "\n  control-plane",
+            "hands over to",
+            "[bootkube.path]",
             "the elected node",
+            "waits for /opt/tectonic/SHA256SUMS",
+            "triggers",
+            "[bootkube.service]",
+            "the elected node",
+            "never again once /opt/tectonic/init_bootkube.done is there",
+            "before: tectonic.service",
+            "\n  control-plane",
             "◆ bootkube",
+            "bringup-after.service goes on",
+            "\n  registered",
+            "hands over to",
+            "[tectonic.path]",
+            "waits for /opt/tectonic/platform/tectonic.sh",
+            "triggers",
+            "[tectonic.service]",
             "\n  platform",
             "the elected node",
             "◆ tectonic",
         ],
     );
+}
+
+/// The seed's arrows between its units, in every form: path to service, kubelet before bootkube, bootkube before tectonic.
+#[test]
+fn the_path_units_of_a_tectonic_master_are_drawn_in_every_form() {
+    for form in ["mermaid", "dot", "svg"] {
+        let picture = drawn(form);
+        for unit in ["bootkube.path", "bootkube.service", "tectonic.path", "tectonic.service"] {
+            assert!(picture.contains(unit), "{unit} is not in the {form}:\n{picture}");
+        }
+        assert_eq!(picture.matches("triggers").count(), 2, "{form}");
+    }
+    // By name, whatever the boxes are numbered.
+    let dot = drawn("dot");
+    let number = |unit: &str| {
+        let line = dot.lines().find(|line| line.contains(" [label=") && line.contains(unit)).unwrap();
+        line.split_whitespace().next().unwrap().to_owned()
+    };
+    for (from, to, label) in [
+        ("bootkube.path", "bootkube.service", "triggers"),
+        ("tectonic.path", "tectonic.service", "triggers"),
+        ("bootkube.service", "tectonic.service", "before"),
+    ] {
+        let arrow = format!("{} -> {} ", number(from), number(to));
+        let drawn = dot.lines().any(|line| line.contains(&arrow) && line.contains(label));
+        assert!(drawn, "{from} to {to}: {label}\n{dot}");
+    }
+    // A worker starts no cluster.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let arguments =
+        ["explain", "examples/control-plane/cluster.yaml", "--group", "workers", "--graph", "text"];
+    assert!(!out(&run(&root, &arguments)).contains("bootkube"));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod agreement;
 mod carriers;
 mod doors;
 mod eksctl;
+mod election;
 mod findings;
 mod flavours;
 mod join;

@@ -26,7 +26,7 @@ record! {
         /// What the nodes are for.
         "role" => role: Role = Role::Worker,
         /// Which control-plane node is the one that starts the cluster: `true`, a condition on a fact, or `{store: …}` for
-        /// the first that makes an object in S3.
+        /// the first that makes an object in S3. Where no group has it, the first machine of the control plane among `machines`.
         "bootstrap" => bootstrap: Option<Bootstrap>,
         /// Instance types; the first is the one to launch, the others are alternatives.
         "instanceTypes" => instance_types: Vec<String>,
