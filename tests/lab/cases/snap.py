@@ -1,0 +1,142 @@
+"""Ubuntu's kubelet, which is a snap: set and started through snapd's socket once the gate is open.
+
+No snap runs in the lab: snapd is a stand-in that answers as snapd does, keeps what it is told, and writes the arguments of
+kubelet as the snap's own hook does; the snap's unit starts the lab's stand-in for kubelet with them.
+"""
+
+import json
+
+from machine import document
+
+UNIT = "snap.kubelet-eks.daemon.service"
+
+SNAPD = '''#!/usr/bin/python3
+import http.server, json, os, pathlib, socketserver, subprocess, threading
+
+KEPT = pathlib.Path("/var/lib/lab-snapd.json")
+ARGUMENTS = pathlib.Path("/var/lib/lab-snap-arguments")
+kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+changes = {}
+
+
+def configure(settings):
+    kept.update(settings)
+    KEPT.write_text(json.dumps(kept))
+    ARGUMENTS.write_text(" ".join(f"--{name}={value}" for name, value in sorted(kept.items())))
+
+
+def control(action):
+    subprocess.run(["systemctl", action, "UNIT"], check=True)
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def address_string(self):
+        return ""
+
+    def body(self):
+        return json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or "null")
+
+    def say(self, status, answer):
+        text = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.wfile.write(b"%x\\r\\n%s\\r\\n0\\r\\n\\r\\n" % (len(text), text))
+
+    def note(self, body=None):
+        with open("/lab/snapd-asked", "a") as file:
+            file.write(json.dumps([self.command, self.path, body]) + "\\n")
+
+    def change(self, work):
+        name = str(len(changes) + 1)
+        changes[name] = {"id": name, "ready": False, "status": "Doing", "tasks": []}
+
+        def run():
+            try:
+                work()
+                changes[name] |= {"ready": True, "status": "Done"}
+            except Exception as fault:
+                changes[name] |= {"ready": True, "status": "Error", "err": str(fault)}
+
+        threading.Thread(target=run).start()
+        self.say(202, {"type": "async", "status-code": 202, "result": None, "change": name})
+
+    def do_GET(self):
+        if self.path.startswith("/v2/changes/"):
+            return self.say(200, {"type": "sync", "status-code": 200, "result": changes[self.path.rsplit("/", 1)[1]]})
+        self.note()
+        self.say(200, {"type": "sync", "status-code": 200, "result": kept})
+
+    def do_PUT(self):
+        settings = self.body()
+        self.note(settings)
+        self.change(lambda: configure(settings))
+
+    def do_POST(self):
+        asked = self.body()
+        self.note(asked)
+        self.change(lambda: control(asked["action"]))
+
+
+class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    pass
+
+
+server = Server("/run/snapd.socket", Answers)
+server.serve_forever()
+'''.replace("UNIT", UNIT)
+
+DAEMON = '#!/bin/sh\nexec /usr/bin/kubelet $(cat /var/lib/lab-snap-arguments)\n'
+
+
+def ubuntu():
+    # On Ubuntu it is there when the machine starts; here it comes with the operator's units, before the gate.
+    snapd = "[Unit]\nDescription=snapd (stand-in)\n\n[Service]\nExecStart=/lab/snapd\n\n[Install]\nWantedBy=multi-user.target\n"
+    made = document(
+        os={"family": "ubuntu", "version": "22.04"},
+        units=[{"name": "snapd.service", "content": snapd, "enabled": True}],
+    )
+    made["spec"]["flavour"] = "eksctl"
+    return made
+
+
+def asked(machine):
+    return [json.loads(line) for line in machine.text("/lab/snapd-asked").splitlines()]
+
+
+def set_and_started(lab):
+    machine = lab.machine("snap")
+    unit = f"[Unit]\nDescription=kubelet (snap, stand-in)\n\n[Service]\nExecStart=/lab/daemon\nRestart=on-failure\n"
+    given = {
+        "/lab/snapd": machine.give(SNAPD, "snapd", 0o755),
+        "/lab/daemon": machine.give(DAEMON, "daemon", 0o755),
+        f"/etc/systemd/system/{UNIT}": machine.give(unit, "unit", 0o644),
+    }
+    files = [word for path, file in given.items() for word in ("--file", f"{path}={file}")]
+    trial = machine.boot(ubuntu(), "--reboot", *files).came_up()
+    calls = machine.calls()
+    assert len(calls) == 2, calls
+    for call in calls:
+        assert "--config=/etc/eksctl/kubelet.yaml" in call["arguments"], call
+        assert any(word.startswith("--node-ip=1") for word in call["arguments"]), call
+    conf, start = "/v2/snaps/kubelet-eks/conf", ["POST", "/v2/apps", {"action": "start", "names": ["kubelet-eks"]}]
+    first, second = asked(machine)[:3], asked(machine)[3:]
+    assert [request[:2] for request in first] == [["GET", conf], ["PUT", conf], ["POST", "/v2/apps"]], first
+    assert first[2] == start and first[1][2]["kubeconfig"] == "/etc/eksctl/kubeconfig.yaml", first
+    # It is set already when the machine starts again, and started all the same, once.
+    assert second == [["GET", conf, None], start], second
+    for boot in (1, 2):
+        trial.check(len(trial.of("kubelet.service", "started", boot)) == 1, f"kubelet was not started once in boot {boot}")
+    # All of eksctl's files, and the whole table without its rows in the user-data.
+    rows = machine.text("/etc/eksctl/max_pods.map").splitlines()
+    assert len(rows) > 1000 and "m5.large 29" in rows, len(rows)
+    entry = machine.path("/var/lib/cloud/scripts/eksctl/bootstrap.ubuntu.sh")
+    assert str(entry.readlink()) == "/opt/bringup/bin/bringup-node", entry
+    assert not machine.path(f"/etc/systemd/system/multi-user.target.wants/{UNIT}").exists()
+
+
+def cases():
+    yield "kubelet is set and started through snapd, twice", set_and_started
