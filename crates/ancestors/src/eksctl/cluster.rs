@@ -206,6 +206,17 @@ fn groups(document: &Node, top: &Record<'_>, cluster: &Cluster<'_>, tell: &mut T
             groups.extend(group::translated(item, index, managed, cluster, tell));
         }
     }
+    let silent = |node: &&Node| node.entries().is_some() && node.get("volumeEncrypted").is_none();
+    let both = ["nodeGroups", "managedNodeGroups"].into_iter().flat_map(|field| top.items(field));
+    if let Some(first) = both.filter(|group| group.get("launchTemplate").is_none()).find(silent) {
+        let message = "volumes are encrypted unless `volumeEncrypted` says otherwise; eksctl leaves that to the account";
+        tell.note(
+            codes::DIFFERENCE,
+            first.span,
+            message,
+            "write `volumeEncrypted: false` for volumes that are not",
+        );
+    }
     if !any {
         let message = "this ClusterConfig has no node groups: there is no node to bring up";
         let hint =

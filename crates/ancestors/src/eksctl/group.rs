@@ -57,7 +57,9 @@ pub(super) fn translated(
     let table = [tables::BASE, if managed { tables::MANAGED } else { tables::SELF_MANAGED }].concat();
     let fields = tell.record(&node, what, &table);
     let span = node.span;
-    let family = family::of(&fields, cluster, managed, tell)?;
+    let known = family::of(&fields, cluster, managed, tell);
+    // What else is wrong with a group that is refused is told all the same, as if it had the usual system.
+    let family = known.unwrap_or(Family::AmazonLinux2023);
     let name = named(&fields, index, managed, span, tell);
     let given = Given { fields, span, name: name.text().unwrap_or_default().to_owned(), family, managed };
 
@@ -75,10 +77,11 @@ pub(super) fn translated(
         labels: marks::labels(&given, cluster),
         taints: marks::taints(&given, tell),
         settings: Settings::of(&given, cluster, tell),
-        steps: steps::before_bootstrap(&given, tell),
+        // Commands and settings of another system are in its own language.
+        steps: if known.is_some() { steps::before_bootstrap(&given, tell) } else { Vec::new() },
         learnt: Learnt::default(),
     };
-    match fields.entry("overrideBootstrapCommand") {
+    match fields.entry("overrideBootstrapCommand").filter(|_| known.is_some()) {
         Some(own) if family == Family::AmazonLinux2023 => node_config::lay_over(own, &mut parts, tell),
         Some(own) => own_bootstrap::carry_out(own, &given, cluster, &mut parts, tell),
         None => marks::add_facts(&mut parts.labels, &given),

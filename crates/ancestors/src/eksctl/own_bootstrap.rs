@@ -29,6 +29,11 @@ pub(super) fn carry_out(
         tell.error(codes::WRONG_TYPE, at.span, message, "write `|` and the lines of the script");
         return;
     };
+    if let Some(extra) = given.fields.entry("kubeletExtraConfig") {
+        let message = "`kubeletExtraConfig` is carried out here; eksctl's own script does that, which `overrideBootstrapCommand` replaces, so that with eksctl it has no effect";
+        let hint = "remove it to have the node that eksctl makes, or keep it if it is meant";
+        tell.warning(codes::DIFFERENCE, extra.key_span, message, hint);
+    }
     let variables = variables(given, cluster, parts);
     match Script::of(script, &variables) {
         Script::Calls { words, before, after } => {

@@ -202,3 +202,17 @@ fn a_script_is_no_node_config() {
         "{told:#?}"
     );
 }
+
+/// eksctl's script lays `kubeletExtraConfig` over kubelet's file, and an own bootstrap takes its place.
+#[test]
+fn settings_beside_an_own_bootstrap_are_told_of() {
+    let about = |family: &str| {
+        let groups = format!(
+            "nodeGroups:\n- name: ng\n  amiFamily: {family}\n  ami: ami-0123456789abcdef0\n  kubeletExtraConfig: {{maxOpenFiles: 1000000}}\n  overrideBootstrapCommand: |\n    #!/bin/bash\n    /etc/eks/bootstrap.sh demo\n"
+        );
+        crate::told(&crate::config(&groups))
+            .iter()
+            .any(|line| line.contains("`kubeletExtraConfig` is carried out here"))
+    };
+    assert!(about("AmazonLinux2") && about("Ubuntu2204"));
+}

@@ -49,6 +49,15 @@ fn other_systems_are_refused_with_a_word() {
                 .all(|line| line.starts_with("error ancestor/field-refused 9 ") && line.contains(word))
         );
     }
+    // Nothing else is hidden by it: fields of nested mappings, and values.
+    let text = config(
+        "nodeGroups:\n- name: ng\n  amiFamily: Bottlerocket\n  volumeEncrypted: true\n  additionalVolumes: [{volumeSise: 4}]\n  ssh: {alow: true}\n  maxPodsPerNode: many\n  overrideBootstrapCommand: |\n    [settings]\n",
+    );
+    let lines = told(&text).join("\n");
+    for wrong in ["Bottlerocket", "`volumeSise`", "`alow`", "wrong-type 13"] {
+        assert!(lines.contains(wrong), "{wrong} in {lines}");
+    }
+    assert!(!lines.contains("overrideBootstrapCommand"), "{lines}");
     // There is no image of Amazon Linux 2 from 1.33 on, and eksctl refuses it.
     let text = config_of("1.33", "nodeGroups:\n- name: ng\n  amiFamily: AmazonLinux2\n");
     assert!(told(&text).iter().any(|line| line.contains("there is no Amazon Linux 2 for Kubernetes 1.33")));

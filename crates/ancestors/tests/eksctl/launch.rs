@@ -114,3 +114,14 @@ fn ids_that_cannot_be_are_left_out_and_told() {
         told(&text).iter().all(|line| line.starts_with("warning ancestor/field-differs 9 this can be no id"))
     );
 }
+
+/// eksctl sets no encryption of its own; the template has it unless the group says otherwise, and that is told once.
+#[test]
+fn volumes_that_say_nothing_are_encrypted_and_it_is_told_once() {
+    let about = |groups: &str| {
+        let read = crate::read_text(&config(groups));
+        read.findings.iter().filter(|finding| finding.message.contains("`volumeEncrypted`")).count()
+    };
+    assert_eq!(about("nodeGroups:\n- name: a\n- name: b\nmanagedNodeGroups:\n- name: c\n"), 1);
+    assert_eq!(about("nodeGroups:\n- {name: a, volumeEncrypted: false}\n"), 0);
+}

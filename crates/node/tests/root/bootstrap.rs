@@ -263,3 +263,35 @@ fn a_call_that_was_cut_off_is_gone_on_with() {
     assert!(!Node::begun(&ran).contains(&"containerd-config"), "{}", ran.errors);
     assert_eq!(cut.tree(), whole.tree());
 }
+
+#[test]
+fn under_the_name_of_eksctls_script_the_agent_follows_its_plan() {
+    crate::node::needs_root();
+    for name in ["bootstrap.al2.sh", "bootstrap.ubuntu.sh"] {
+        let (node, reference) = (Node::new(&small()), Node::new(&small()));
+        let script = node.beside(name);
+        std::os::unix::fs::symlink(agent(), &script).unwrap();
+        let call = |within: bool| {
+            let mut command = Command::new("unshare");
+            command.arg("--net").arg(&script).arg("--root").arg(node.path("/"));
+            command.arg("--facts").arg(node.beside("facts.json"));
+            if within {
+                command.env("BRINGUP_STEP", "mine");
+            }
+            ran(&mut command, "")
+        };
+        // A program of the agent's own that calls it must not wait for itself.
+        let before = node.tree();
+        assert_eq!((call(true).code, node.tree()), (Some(0), before));
+        let first = call(false);
+        assert_eq!(first.code, Some(0), "{}", first.errors);
+        reference.up();
+        assert_eq!(node.tree(), reference.tree());
+        // Called again, it looks who it is and finds everything done.
+        let again = call(false);
+        assert_eq!(
+            (again.code, Node::begun(&again), node.tree()),
+            (Some(0), vec!["identify"], reference.tree())
+        );
+    }
+}
