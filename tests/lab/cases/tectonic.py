@@ -2,6 +2,8 @@
 
 from machine import generic
 
+from cases.software import served, tarball
+
 # The lab's machine, as kubelet would register it.
 NODE = "node1"
 API = "https://cluster.lab.example"
@@ -125,6 +127,28 @@ def late(lab):
     assert trial.of("bootkube", "paused") and trial.of("bootkube", "resumed"), trial.story()
 
 
+def another_runtime(lab):
+    """The runtime goes by the version of Kubernetes; the data of the image's own is gone when the machine has rebooted."""
+    machine = lab.machine("another runtime")
+    url = "https://downloads.lab.example/containerd.tar.gz"
+    program = '#!/bin/sh\n[ "$1" = --version ] && exec echo containerd example.com/containerd v2.99.9\nmkdir -p /var/lib/containerd && echo new >/var/lib/containerd/by\nexec sleep infinity\n'
+    words, source = served(machine, url, "containerd", tarball({"bin/containerd": program}))
+    version = {"kubernetes": "1.33", "version": "2.99.9", "downloads": source["downloads"]}
+    made = master(software={"runtime": {"from": "url", "path": "/usr/local"}}, runtime={"versions": [version]})
+    # The image's own, which has been at work.
+    image = machine.give(program.replace("2.99.9", "1.7.20"), "image", mode=0o755)
+    old = ["--file", f"/usr/local/bin/containerd={image}", "--file", f"/var/lib/containerd/meta.db={machine.give('old', 'old')}"]
+    first = machine.boot(made, *options(machine, *SCRIPTS), *words, *old).did_not()
+    assert first.of("reboot", "rebooting"), first.story()
+    assert not first.of("gate", "opened"), "the gate stays shut until the machine has rebooted"
+    data = machine.path("/var/lib/containerd")
+    assert not (data / "meta.db").exists() and (data.parent / ".containerd.bringup-old1/meta.db").exists(), first.story()
+    second = machine.boot(made, *options(machine, *SCRIPTS), *words, *THROUGH).came_up()
+    assert second.of("reboot", "rebooted"), second.story()
+    assert not (data / "meta.db").exists() and not list(data.parent.glob(".containerd.bringup-old*")), second.story()
+    whole(second, machine)
+
+
 # Tectonic's own units, as its document has them; the programs are the lab's.
 SEED = {
     "k8s-node-bootstrap.service": """[Unit]
@@ -186,5 +210,6 @@ def seed(lab):
 def cases():
     yield "a master of Tectonic's: first boot, second boot", boots
     yield "a master of Tectonic's: the agent of a stage is killed, and a second boot", killed
+    yield "another runtime: the old data is set aside before the reboot, and gone after it", another_runtime
     yield "assets that come late, and in pieces", late
     yield "Tectonic's own units: what one failure releases, and the second boot", seed
