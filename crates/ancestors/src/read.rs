@@ -127,6 +127,7 @@ fn translated(inputs: Vec<(Input<'_>, Vec<Node>)>) -> Read {
             lay_over(&mut trees, more, &mut tell);
         }
     }
+    tell.settle(&trees);
     trees.extend(rest);
     let mut findings = tell.into_findings();
     // Where nothing could be translated, that has been told.

@@ -2,6 +2,7 @@
 
 use bringup_diag::{Code, Finding, Findings, Span};
 use bringup_spec::Files;
+use bringup_yaml::Node;
 
 /// Collects findings while documents are translated.
 #[derive(Debug)]
@@ -10,11 +11,23 @@ pub(crate) struct Teller<'a> {
     findings: Findings,
     /// Whether additions stand beside the documents: what they cannot say may come from there.
     pub(crate) has_additions: bool,
+    /// What is true only of an agent on the node: whether there is one may be said by additions.
+    of_agent: Vec<OfAgent>,
+}
+
+/// A note that hangs on the agent of a node group.
+#[derive(Debug)]
+struct OfAgent {
+    /// The group, by its place.
+    group: Span,
+    /// Whether it is about an agent that nobody has spoken of.
+    assumed: bool,
+    finding: Finding,
 }
 
 impl<'a> Teller<'a> {
     pub(crate) fn new(files: &'a Files) -> Self {
-        Self { files, findings: Findings::new(), has_additions: false }
+        Self { files, findings: Findings::new(), has_additions: false, of_agent: Vec::new() }
     }
 
     pub(crate) fn error(
@@ -45,6 +58,37 @@ impl<'a> Teller<'a> {
         hint: impl Into<String>,
     ) {
         self.push(Finding::note(code, message).hint(hint), span);
+    }
+
+    /// A note that is true where there is an agent on the nodes of a group; with `assumed`, only where nobody says how it
+    /// gets there.
+    pub(crate) fn note_of_agent(
+        &mut self,
+        (group, assumed): (Span, bool),
+        (code, span): (Code, Span),
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        let finding = Finding::note(code, message).hint(hint).at(self.files.place(span));
+        self.of_agent.push(OfAgent { group, assumed, finding });
+    }
+
+    /// Tells what hangs on agents, now that additions are in the documents.
+    pub(crate) fn settle(&mut self, documents: &[Node]) {
+        let groups =
+            documents.iter().filter_map(|tree| tree.get("spec")?.get("nodeGroups")?.items()).flatten();
+        let agents: Vec<(Span, Option<&Node>)> =
+            groups.map(|group| (group.span, group.get("agent"))).collect();
+        // One agent that is taken for granted stands for all.
+        let mut granted = false;
+        for note in std::mem::take(&mut self.of_agent) {
+            let agent = agents.iter().find(|(span, _)| *span == note.group).and_then(|(_, agent)| *agent);
+            let word = agent.and_then(|agent| agent.get("from").unwrap_or(agent).text());
+            if word != Some("none") && !(note.assumed && (agent.is_some() || granted)) {
+                granted |= note.assumed;
+                self.findings.push(note.finding);
+            }
+        }
     }
 
     fn push(&mut self, finding: Finding, span: Span) {

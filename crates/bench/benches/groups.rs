@@ -87,7 +87,7 @@ fn compile_all(text: &str, groups: usize) -> anyhow::Result<Work> {
         let compiled_at = Instant::now();
         let load = Load::new(document, path, group, &plan, &[]);
         work.bytes += load.plan_json().len();
-        for carrier in carriers_of(group) {
+        for carrier in carriers_of(document, group) {
             let rendered = load.render(carrier);
             let plain = !rendered.findings.has_errors() && rendered.form == Form::Plain;
             ensure!(plain, "group {index}: {:?}", rendered.findings);

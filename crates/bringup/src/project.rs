@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use bringup_ancestors::Input;
-use bringup_carry::{Load, Rendered, carriers_of, resolve_parts, unused_encoding, without_agent};
+use bringup_carry::{
+    Load, Rendered, carriers_of, lost_guarantees, resolve_parts, unused_encoding, without_agent,
+};
 use bringup_diag::{Finding, Findings, Sources, closest};
 use bringup_plan::{LocalEntry, LocalFiles, sha256_hex};
 use bringup_spec::{Carrier, Document, NodeGroup};
@@ -12,7 +14,7 @@ use bringup_spec::{Carrier, Document, NodeGroup};
 use crate::arguments::Selection;
 use crate::outcome::Stop;
 use crate::own_parts::OwnParts;
-use crate::view::{BudgetView, CarrierView, GroupView, Operator, OriginView};
+use crate::view::{BudgetView, CarrierView, GroupView, LostView, Operator, OriginView};
 use crate::{files, lints};
 
 /// How the `apiVersion` of a document begins.
@@ -226,12 +228,13 @@ impl Project {
         let mut carried = Vec::new();
         let mut views = Vec::new();
         let asked = match wish {
-            Wish::Everything => carriers_of(group),
+            Wish::Everything => carriers_of(document, group),
             Wish::Plan => Vec::new(),
             Wish::Bytes(carriers) => carriers.to_vec(),
         };
         let own = OwnParts::new(document, &parts, &asked);
         let distinct: BTreeSet<Carrier> = asked.into_iter().collect();
+        let carriers = distinct.clone();
         let template = [Carrier::CloudFormation, Carrier::CloudFormationJson];
         if matches!(wish, Wish::Everything) {
             if !template.iter().any(|carrier| distinct.contains(carrier)) {
@@ -262,6 +265,7 @@ impl Project {
             findings: findings.clone(),
             operator: Operator::new(document, group),
             own,
+            lost: lost(document, group, &carriers),
             plan,
         });
         Some(Built { view, files, findings, over_budget })
@@ -287,6 +291,20 @@ impl Project {
 fn shown_path(root: &Path, reference: &str) -> String {
     let path = if root == Path::new(".") { PathBuf::from(reference) } else { root.join(reference) };
     path.display().to_string()
+}
+
+/// What is lost with each of the carriers, told once where several lose the same.
+fn lost(document: &Document, group: &NodeGroup, carriers: &BTreeSet<Carrier>) -> Vec<LostView> {
+    let mut views: Vec<LostView> = Vec::new();
+    for carrier in carriers {
+        let lost = lost_guarantees(document, group, *carrier);
+        match views.iter_mut().find(|view| view.lost == lost) {
+            Some(view) => view.carriers.push(carrier.word()),
+            None if lost.is_empty() => {}
+            None => views.push(LostView { carriers: vec![carrier.word()], lost }),
+        }
+    }
+    views
 }
 
 fn carrier_view(load: &Load<'_>, rendered: &Rendered) -> CarrierView {

@@ -28,6 +28,17 @@ pub(crate) struct GroupView {
     pub(crate) operator: Operator,
     /// The operator's own parts of user-data.
     pub(crate) own: OwnParts,
+    /// What nobody promises where our agent is not on the node.
+    pub(crate) lost: Vec<LostView>,
+}
+
+/// Guarantees that are lost with some of a group's carriers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LostView {
+    /// The carriers.
+    pub(crate) carriers: Vec<&'static str>,
+    /// The guarantees, each a phrase.
+    pub(crate) lost: Vec<&'static str>,
 }
 
 impl GroupView {

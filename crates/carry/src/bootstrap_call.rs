@@ -15,6 +15,7 @@ use crate::lost::Lost;
 
 const LOST: Lost = Lost {
     who: "`bootstrap.sh`",
+    carried: &[],
     code: codes::BOOTSTRAP_LOST,
     hint: "write `userData: plan` in `launch`, whose agent does it, or leave it out",
 };

@@ -54,6 +54,9 @@ bringup_diag::codes! {
     /// A template that calls `bootstrap.sh` where no such script can be. The node would never join. Use Amazon Linux 2
     /// or Ubuntu's image for EKS, or an image with our agent in the script's place.
     BOOTSTRAP_SCRIPT = "carrier/bootstrap-script";
+    /// A step that the node agent of EKS images lets run, but not quite when it was to run. The message says what differs.
+    /// Take the carrier `multipart` with an agent, which keeps it, or see that the step can do with it.
+    NODECONFIG_ORDER = "nodeconfig/order";
     /// Something that the node agent of EKS images must be told, and that the document does not say. `nodeadm` ends
     /// with an error at boot, and the node never joins. Write what the hint names; `aws eks describe-cluster` prints
     /// it.

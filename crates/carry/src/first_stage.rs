@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_diag::{Finding, Findings};
-use bringup_plan::{Action, Content, InstallSource, Unit};
-use bringup_spec::SwapPolicy;
+use bringup_plan::{Action, Content, InstallSource, Step, Unit};
+use bringup_spec::{Fact, SwapPolicy};
 
 use crate::budget::PartSize;
 use crate::codes;
@@ -114,66 +114,80 @@ impl FirstStage {
     fn without_agent(&mut self, load: &Load<'_>, findings: &mut Findings) {
         let mut facts = BTreeSet::new();
         for step in &load.plan.steps {
-            match &step.action {
-                Action::WriteFile { owner, .. } | Action::MakeDirectory { owner, .. }
-                    if !is_certain_owner(owner) =>
-                {
-                    findings.push(agent_needed(load, &step.name, "its owner may not be there yet"));
-                }
-                Action::WriteFile { path, mode, owner, content } => match known_bytes(content) {
-                    Some(content) => self.files.push(PlacedFile {
-                        path: path.clone(),
-                        mode: mode_bits(mode, 0o644),
-                        owner: owner.clone(),
-                        content,
-                    }),
-                    None => match content {
-                        Content::Text(text) if let Some(fact) = out_of_reach(load, text.facts()) => {
-                            let why = format!("nothing else learns the fact `{fact}`");
-                            findings.push(agent_needed(load, &step.name, &why));
-                        }
-                        Content::Text(text) => {
-                            facts.extend(text.facts().cloned());
-                            let mut lines = filled(text);
-                            if !lines.ends_with('\n') {
-                                lines.push('\n');
-                            }
-                            let mode = mode_bits(mode, 0o644);
-                            self.filled.push(Filled {
-                                path: path.clone(),
-                                mode,
-                                owner: owner.clone(),
-                                lines,
-                            });
-                        }
-                        Content::Merged { .. } => {
-                            let why = "it lays the document's settings over the image's";
-                            findings.push(agent_needed(load, &step.name, why));
-                        }
-                        _ => findings.push(agent_needed(load, &step.name, "it holds a secret")),
-                    },
-                },
-                Action::MakeDirectory { path, mode, owner } => {
-                    self.directories.push((path.clone(), mode.clone(), owner.clone()));
-                }
-                Action::MakeLink { path, target } => self.links.push((path.clone(), target.clone())),
-                Action::LoadModules { modules } => {
-                    self.files.push(modules_file(modules));
-                    self.restarted.push("systemd-modules-load.service".to_owned());
-                }
-                Action::SetSysctls { settings } => {
-                    self.files.push(sysctls_file(settings));
-                    self.restarted.push("systemd-sysctl.service".to_owned());
-                }
-                Action::StartUnit { unit, .. } => self.restarted.push(unit.clone()),
-                action => {
-                    if let Some(why) = why_agent(action) {
-                        findings.push(agent_needed(load, &step.name, why));
-                    }
-                }
+            if let Err(why) = self.take(load, step, &mut facts) {
+                findings.push(agent_needed(load, &step.name, &why));
             }
         }
         self.learning = commands(load, &facts).unwrap_or_default();
+    }
+
+    /// What somebody wants in place on an image whose own agent does the rest; nothing if that is nothing. Why a step
+    /// cannot be done goes to `lost`.
+    pub(crate) fn of_operator<'step>(
+        load: &Load<'_>,
+        steps: impl Iterator<Item = &'step Step>,
+        units: &[Unit],
+        lost: &mut dyn FnMut(&Step, &str),
+    ) -> Option<Self> {
+        let mut stage = Self::default();
+        let mut facts = BTreeSet::new();
+        for step in steps {
+            if let Err(why) = stage.take(load, step, &mut facts) {
+                lost(step, &why);
+            }
+        }
+        stage.learning = commands(load, &facts).unwrap_or_default();
+        for unit in units {
+            stage.unit(unit);
+        }
+        (stage != Self::default()).then_some(stage)
+    }
+
+    /// Takes up what a step does, where a script can do it; else says why not.
+    fn take(&mut self, load: &Load<'_>, step: &Step, facts: &mut BTreeSet<Fact>) -> Result<(), String> {
+        match &step.action {
+            Action::WriteFile { owner, .. } | Action::MakeDirectory { owner, .. }
+                if !is_certain_owner(owner) =>
+            {
+                return Err("its owner may not be there yet".to_owned());
+            }
+            Action::WriteFile { path, mode, owner, content } => {
+                let (path, mode, owner) = (path.clone(), mode_bits(mode, 0o644), owner.clone());
+                match (known_bytes(content), content) {
+                    (Some(content), _) => self.files.push(PlacedFile { path, mode, owner, content }),
+                    (None, Content::Text(text)) => {
+                        if let Some(fact) = out_of_reach(load, text.facts()) {
+                            return Err(format!("nothing else learns the fact `{fact}`"));
+                        }
+                        facts.extend(text.facts().cloned());
+                        let mut lines = filled(text);
+                        if !lines.ends_with('\n') {
+                            lines.push('\n');
+                        }
+                        self.filled.push(Filled { path, mode, owner, lines });
+                    }
+                    (None, Content::Merged { .. }) => {
+                        return Err("it lays the document's settings over the image's".to_owned());
+                    }
+                    (None, _) => return Err("it holds a secret".to_owned()),
+                }
+            }
+            Action::MakeDirectory { path, mode, owner } => {
+                self.directories.push((path.clone(), mode.clone(), owner.clone()));
+            }
+            Action::MakeLink { path, target } => self.links.push((path.clone(), target.clone())),
+            Action::LoadModules { modules } => {
+                self.files.push(modules_file(modules));
+                self.restarted.push("systemd-modules-load.service".to_owned());
+            }
+            Action::SetSysctls { settings } => {
+                self.files.push(sysctls_file(settings));
+                self.restarted.push("systemd-sysctl.service".to_owned());
+            }
+            Action::StartUnit { unit, .. } => self.restarted.push(unit.clone()),
+            action => return why_agent(action).map_or(Ok(()), |why| Err(why.to_owned())),
+        }
+        Ok(())
     }
 
     /// The files that it places.

@@ -10,6 +10,8 @@ use crate::load::Load;
 pub(crate) struct Lost {
     /// Its name.
     pub(crate) who: &'static str,
+    /// Fields that are seen to beside it, by cloud-init: what is lost of them is told there.
+    pub(crate) carried: &'static [&'static str],
     /// The code of what is told.
     pub(crate) code: Code,
     /// What to do about it.
@@ -66,7 +68,8 @@ impl Lost {
                 "it uses what is in the image",
             ),
         ];
-        for (key, _, why) in asked.into_iter().chain(own).filter(|(_, asked, _)| *asked) {
+        let asked = asked.into_iter().filter(|(key, ..)| !self.carried.contains(key));
+        for (key, _, why) in asked.chain(own).filter(|(_, asked, _)| *asked) {
             self.one(load, key, why, findings);
         }
         let spec = &load.document.cluster.spec;
@@ -80,18 +83,20 @@ impl Lost {
             ("assets", !spec.assets.is_empty(), "it downloads nothing"),
             ("hooks", !spec.hooks.is_empty(), "it runs no hooks"),
         ];
-        for (key, _, why) in of_cluster.into_iter().filter(|(_, asked, _)| *asked) {
+        let of_cluster = of_cluster.into_iter().filter(|(key, ..)| !self.carried.contains(key));
+        for (key, _, why) in of_cluster.filter(|(_, asked, _)| *asked) {
             let place = load.document.key_place(&Path::root().keys(["spec", key]));
-            findings.push(self.finding(key, why).at(place));
+            findings.push(self.finding(&format!("`{key}`"), why).at(place));
         }
     }
 
     /// Tells of one field of the group.
     pub(crate) fn one(&self, load: &Load<'_>, key: &str, why: &str, findings: &mut Findings) {
-        findings.push(self.finding(key, why).at(load.place(key)));
+        findings.push(self.finding(&format!("`{key}`"), why).at(load.place(key)));
     }
 
-    fn finding(&self, key: &str, why: &str) -> Finding {
-        Finding::warning(self.code, format!("{} cannot carry `{key}`: {why}", self.who)).hint(self.hint)
+    /// The finding for something that is left out.
+    pub(crate) fn finding(&self, what: &str, why: &str) -> Finding {
+        Finding::warning(self.code, format!("{} cannot carry {what}: {why}", self.who)).hint(self.hint)
     }
 }

@@ -1,7 +1,7 @@
 //! User-data for the node agent of EKS images: a NodeConfig, behind the operator's own parts.
 
 use bringup_diag::{Finding, Findings};
-use bringup_spec::{MaxPods, NodeNamePolicy, RuntimeName};
+use bringup_spec::{HookPoint, MaxPods, NodeNamePolicy, RuntimeName};
 use bringup_yaml::{Value, to_yaml};
 
 use crate::budget::PartSize;
@@ -9,15 +9,25 @@ use crate::codes;
 use crate::load::Load;
 use crate::lost::Lost;
 use crate::multipart::message;
+use crate::nodeadm_parts::{OwnPart, OwnParts};
 
-/// The message and what its parts take. The operator's parts go first: cloud-init runs them before the node joins.
+/// The message and what its parts take. What is placed comes first, then the operator's parts, then the steps:
+/// cloud-init is done with all of them before nodeadm starts kubelet.
 pub(crate) fn nodeconfig(load: &Load<'_>, findings: &mut Findings) -> (Vec<u8>, Vec<PartSize>) {
     tell_what_is_lost(load, findings);
+    let own = OwnParts::of(load, findings);
     let config = to_yaml(&node_config(load, findings));
-    let mut parts: Vec<(&str, &str, &[u8])> =
-        load.parts.iter().map(|part| (part.name.as_str(), part.kind.word(), part.bytes.as_slice())).collect();
-    parts.push(("nodeconfig.yaml", "application/node.eks.aws", config.as_bytes()));
-    message(parts)
+    let ours = |part: &'_ OwnPart| (part.name.clone(), part.kind, part.text.clone().into_bytes());
+    let mut parts: Vec<(String, &str, Vec<u8>)> = own.placing.iter().map(ours).collect();
+    parts.extend(load.parts.iter().map(|part| (part.name.clone(), part.kind.word(), part.bytes.clone())));
+    parts.extend(own.steps.iter().map(ours));
+    parts.push(("nodeconfig.yaml".to_owned(), "application/node.eks.aws", config.into_bytes()));
+    let named = parts.iter().map(|(name, kind, bytes)| (name.as_str(), *kind, bytes.as_slice()));
+    let (bytes, mut sizes) = message(named.collect());
+    if let (Some(first), Some(placing)) = (sizes.first_mut(), own.placing) {
+        first.inside = placing.inside;
+    }
+    (bytes, sizes)
 }
 
 fn node_config(load: &Load<'_>, findings: &mut Findings) -> Value {
@@ -177,7 +187,10 @@ fn instance(load: &Load<'_>, findings: &mut Findings) -> Value {
 /// What the document asks for and the node agent of EKS images has no place for.
 fn tell_what_is_lost(load: &Load<'_>, findings: &mut Findings) {
     let docker = load.group.runtime.name == RuntimeName::Docker;
+    let on_request =
+        |hook: &bringup_spec::Hook| !matches!(hook.on, HookPoint::PreInstall | HookPoint::PostInstall);
     let own = [
+        ("hooks", load.group.hooks.iter().any(on_request), "nobody asks for them on such a node"),
         ("signals", !load.group.signals.is_empty(), "it tells nobody how it ended"),
         ("runtime", docker, "it knows containerd only"),
         (
@@ -194,8 +207,14 @@ fn lost(load: &Load<'_>, findings: &mut Findings, key: &str, why: &str) {
     LOST.one(load, key, why, findings);
 }
 
+/// The finding for something that is left out.
+pub(crate) fn not_carried(what: &str, why: &str) -> Finding {
+    LOST.finding(what, why)
+}
+
 const LOST: Lost = Lost {
     who: "nodeadm",
+    carried: &["files", "directories", "links", "steps", "hooks", "units", "kernelModules", "sysctls"],
     code: codes::NODECONFIG,
     hint: "take the carrier `multipart` or `cloud-init`, whose agent does it, or leave it out",
 };

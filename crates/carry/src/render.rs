@@ -1,10 +1,7 @@
 //! From a load to the bytes of a carrier, within the platform's limit.
 
 use bringup_diag::{Finding, Findings, Severity};
-use bringup_spec::{
-    AgentSource, Carrier, Document, Flavour, LaunchUserData, NodeGroup, OsFamily, PartType, Platform,
-    UserDataEncoding,
-};
+use bringup_spec::{Carrier, Document, NodeGroup, OsFamily, PartType, Platform, UserDataEncoding};
 use bringup_yaml::Path;
 
 use crate::budget::{Budget, PartSize, budget_of, too_small_elsewhere};
@@ -51,8 +48,22 @@ pub struct Rendered {
     pub findings: Findings,
 }
 
-/// The carriers of a group: what it asks for, else what its operating system reads.
-pub fn carriers_of(group: &NodeGroup) -> Vec<Carrier> {
+/// The carriers of a group: what it asks for, else what its operating system reads. Where the image's nodeadm brings the
+/// node up, user-data is what it reads.
+pub fn carriers_of(document: &Document, group: &NodeGroup) -> Vec<Carrier> {
+    if document.cluster.spec.leaves_to_nodeadm(group) {
+        let mut carriers = Vec::new();
+        for carrier in &group.carriers {
+            let carrier = match carrier {
+                Carrier::CloudInit | Carrier::Multipart => Carrier::NodeConfig,
+                other => *other,
+            };
+            if !carriers.contains(&carrier) {
+                carriers.push(carrier);
+            }
+        }
+        return if carriers.is_empty() { vec![Carrier::NodeConfig] } else { carriers };
+    }
     if !group.carriers.is_empty() {
         return group.carriers.clone();
     }
@@ -77,34 +88,13 @@ pub fn encoding_of(group: &NodeGroup, carrier: Carrier) -> UserDataEncoding {
 /// What there is to tell of an encoding that no carrier of the group follows.
 pub fn unused_encoding(document: &Document, group_path: &Path, group: &NodeGroup) -> Option<Finding> {
     let asked = group.user_data_encoding;
-    let followed = carriers_of(group).into_iter().any(|carrier| encoding_of(group, carrier) == asked);
+    let followed =
+        carriers_of(document, group).into_iter().any(|carrier| encoding_of(group, carrier) == asked);
     (!followed).then(|| {
         let message = "`userDataEncoding` has no effect: no carrier of this group is user-data";
         Finding::warning(codes::ENCODING_UNUSED, message)
             .at(document.key_place(&group_path.key("userDataEncoding")))
             .hint("take it away: a template encodes what is in it by itself")
-    })
-}
-
-/// What is lost where there is no agent. The node agent of EKS' images has promises of its own.
-pub fn without_agent(document: &Document, group_path: &Path, group: &NodeGroup) -> Option<Finding> {
-    let script = group.launch.as_ref().is_some_and(|launch| launch.user_data == LaunchUserData::Bootstrap);
-    let ours = carriers_of(group).into_iter().any(|carrier| match carrier {
-        Carrier::NodeConfig => false,
-        Carrier::CloudFormation | Carrier::CloudFormationJson => !script,
-        _ => true,
-    });
-    (group.agent.from == AgentSource::None && ours).then(|| {
-        let mut message = "without the agent nothing is tried again, no journal is kept, kubelet starts on later boots \
-                       whether its files are up to date or not, nobody sees whether it stays healthy, and nobody is \
-                       told how it ended"
-            .to_owned();
-        if document.cluster.spec.flavour == Flavour::Eksctl {
-            message.push_str("; `max_pods.map` has only the instance types of this group");
-        }
-        Finding::note(codes::WITHOUT_AGENT, message)
-            .at(document.key_place(&group_path.key("agent")))
-            .hint("`agent: fetch` has all of it; on images of EKS, the carrier `nodeconfig` leaves it to nodeadm")
     })
 }
 
@@ -125,6 +115,17 @@ impl Load<'_> {
     /// Renders one carrier, whatever encoding the document asks for. Platforms count its bytes before they are encoded.
     pub fn render_plain(&self, carrier: Carrier) -> Rendered {
         let mut findings = Findings::new();
+        let is_ours = matches!(carrier, Carrier::CloudInit | Carrier::Multipart);
+        if is_ours && self.document.cluster.spec.leaves_to_nodeadm(self.group) {
+            findings.push(
+                Finding::error(
+                    codes::AGENT_NEEDED,
+                    format!("`{carrier}` has nobody on the node who makes a token of EKS"),
+                )
+                .at(self.place("agent"))
+                .hint("take `nodeconfig`, which the image's nodeadm reads, or let the agent be fetched"),
+            );
+        }
         let mut rendered = match carrier {
             Carrier::CloudInit | Carrier::Multipart => user_data(self, carrier, &mut findings),
             Carrier::Ignition => ignition::render(self, &mut findings),

@@ -101,6 +101,20 @@ pub(crate) fn filled(text: &Text) -> String {
     lines
 }
 
+/// A text as one word of a command.
+pub(crate) fn word_of(text: &Text) -> String {
+    let mut whole = String::new();
+    for segment in text.segments() {
+        match segment {
+            Segment::Literal(literal) => whole.push_str(&crate::shell::word(literal)),
+            Segment::Fact { fact } => {
+                let _ = write!(whole, "\"${{{}}}\"", variable(fact));
+            }
+        }
+    }
+    if whole.is_empty() { "''".to_owned() } else { whole }
+}
+
 /// The first of these facts that only the agent can learn.
 pub(crate) fn out_of_reach<'a>(load: &Load<'_>, facts: impl Iterator<Item = &'a Fact>) -> Option<&'a Fact> {
     let mut facts = facts;
@@ -209,13 +223,22 @@ fn metadata_name(fact: &Fact, ipv6: bool) -> Option<String> {
 mod tests {
     use bringup_spec::{Fact, Text};
 
-    use super::{filled, variable};
+    use super::{filled, variable, word_of};
 
     #[test]
     fn only_facts_are_seen_by_the_shell() {
         let mut text = Text::literal("a $b `c` \\d \"e\" ");
         text.push(&Text::fact(Fact::InstanceId));
         assert_eq!(filled(&text), "a \\$b \\`c\\` \\\\d \"e\" ${instance_id}");
+    }
+
+    #[test]
+    fn a_word_with_facts_is_one_word() {
+        let mut text = Text::literal("in the ");
+        text.push(&Text::fact(Fact::Zone));
+        text.push_str("!");
+        assert_eq!(word_of(&text), "'in the '\"${zone}\"'!'");
+        assert_eq!(word_of(&Text::literal("")), "''");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::fetch::{Fetcher, is_fetchable};
 use crate::ignition;
 use crate::load::Load;
 use crate::multipart::{multipart, packed_multipart};
+use crate::nodeconfig::nodeconfig;
 use crate::render::{Form, Rendered, tell_size};
 
 /// CloudFormation takes a template of so many bytes in a call, and larger ones only from S3.
@@ -143,6 +144,10 @@ const FORMS: [Make; 9] = [
 
 /// The operator's parts stay parts of their own; without any, one document is smaller than a message.
 fn plain(load: &Load<'_>, fetched: bool, findings: &mut Findings) -> Candidate {
+    if is_for_nodeadm(load) {
+        let (bytes, parts) = nodeconfig(load, findings);
+        return Candidate { plain: bytes.len(), bytes, parts, form: Form::Plain, fetched };
+    }
     let single = if load.parts.is_empty() { cloud_config(load, fetched, findings).ok() } else { None };
     let (bytes, parts) = single.unwrap_or_else(|| multipart(load, fetched, findings));
     Candidate { plain: bytes.len(), bytes, parts, form: Form::Plain, fetched }
@@ -153,7 +158,15 @@ fn whole(candidate: Candidate, form: Form) -> Candidate {
     Candidate { bytes: pack(&candidate.bytes), form, ..candidate }
 }
 
+fn is_for_nodeadm(load: &Load<'_>) -> bool {
+    load.document.cluster.spec.leaves_to_nodeadm(load.group)
+}
+
+/// A message whose parts are compressed one by one; of one for nodeadm, they stay as they are.
 fn parted(load: &Load<'_>, fetched: bool, form: Form, findings: &mut Findings) -> Candidate {
+    if is_for_nodeadm(load) {
+        return plain(load, fetched, findings);
+    }
     let pack = if form == Form::Gzip { gzip } else { gzip_strong };
     let (bytes, parts) = packed_multipart(load, fetched, pack, findings);
     let plain = multipart(load, fetched, &mut Findings::new()).0.len();

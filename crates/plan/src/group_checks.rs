@@ -40,18 +40,26 @@ pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
             );
         }
     }
-    // EKS' images of Amazon Linux 2 and Ubuntu have a program that makes the token; nodeadm reads a NodeConfig and does it.
-    let ours =
-        group.carriers.iter().any(|carrier| *carrier != Carrier::NodeConfig) || group.carriers.is_empty();
+    // EKS' images of Amazon Linux 2 and Ubuntu have a program that makes the token; those of Amazon Linux 2023 have nodeadm,
+    // which reads a NodeConfig and does it.
+    let without = decisions.join == JoinMethod::EksToken && decisions.agent == AgentSource::None;
     let has_program = matches!(group.os.family, OsFamily::AmazonLinux2 | OsFamily::Ubuntu);
-    if decisions.join == JoinMethod::EksToken && decisions.agent == AgentSource::None && ours && !has_program
-    {
+    let ours =
+        group.carriers.is_empty() || group.carriers.iter().any(|carrier| *carrier != Carrier::NodeConfig);
+    let by_nodeadm = context.spec.leaves_to_nodeadm(group);
+    let bundled = group.carriers.contains(&Carrier::Bundle);
+    if without && (if by_nodeadm { bundled } else { ours && !has_program }) {
         let path = context.at(["agent"]);
+        let hint = if by_nodeadm {
+            "write `carriers: [nodeconfig]` and leave it to the image's nodeadm, or let the agent be fetched"
+        } else {
+            "write `agent: image`, or let the agent be fetched"
+        };
         context.error(
             codes::JOIN_AGENT,
             &path,
             "a token of EKS is made by the agent, and there is none",
-            "write `agent: image`, or let the agent be fetched",
+            hint,
         );
     }
     if decisions.join == JoinMethod::EksToken && group.role == Role::ControlPlane {

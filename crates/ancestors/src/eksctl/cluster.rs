@@ -96,8 +96,10 @@ pub(super) fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node>
     };
     let groups = groups(document, &top, &cluster, tell);
     // Why there are none has been told.
-    let first = groups.first()?;
-    agent(first, tell);
+    groups.first()?;
+    for group in &groups {
+        agent(group, tell);
+    }
 
     let mut spec = Branch::new(span);
     spec.put("flavour", flavour(&groups, span, tell));
@@ -128,10 +130,10 @@ pub(super) fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node>
 }
 
 /// Nobody's image has the agent by itself.
-fn agent(first: &Group, tell: &mut Teller<'_>) {
+fn agent(group: &Group, tell: &mut Teller<'_>) {
     let message = "the agent is taken to be in the image, and images of EKS do not have it";
     let hint = "put it there, or have it fetched with `--with additions.yaml`: `spec: {nodeGroups: [{agent: {from: fetch, downloads: {...}}}]}`";
-    tell.note(codes::DIFFERENCE, first.span, message, hint);
+    tell.note_of_agent((group.span, true), (codes::DIFFERENCE, group.span), message, hint);
 }
 
 /// The version of Kubernetes, as it is written or as eksctl chooses it.

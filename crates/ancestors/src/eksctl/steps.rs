@@ -30,7 +30,7 @@ pub(super) fn before_bootstrap(given: &Given<'_>, tell: &mut Teller<'_>) -> Vec<
         let message =
             "a command that fails holds the node back here; under eksctl the node goes on without it";
         let hint = "end a command that may fail with `|| true`";
-        tell.note(codes::DIFFERENCE, commands.key_span, message, hint);
+        tell.note_of_agent((given.span, false), (codes::DIFFERENCE, commands.key_span), message, hint);
     }
     let mut steps = Vec::new();
     let mut earlier: Option<String> = None;

@@ -87,8 +87,8 @@ fn draw(
     for key in keys {
         let Some(built) = project.built(key, Wish::Plan, None) else { continue };
         findings.append(built.findings);
-        if let (Some(view), Some((_, group))) = (built.view, project.group(key)) {
-            drawn.push(Graph::of(&view.plan, &view.operator, &carriers_of(group)).drawn(form));
+        if let (Some(view), Some((document, group))) = (built.view, project.group(key)) {
+            drawn.push(Graph::of(&view.plan, &view.operator, &carriers_of(document, group)).drawn(form));
         }
     }
     let findings = findings.sorted();

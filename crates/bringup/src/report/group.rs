@@ -52,6 +52,7 @@ pub(super) fn section(html: &mut String, index: usize, group: &GroupView, shown:
         picture::picture(plan, &group.operator, &group.own)
     );
     own_parts(html, &group.own);
+    lost(html, group);
     html.push_str("<h3>Size</h3>\n");
     sizes::bars(html, &group.carriers);
     if shown.findings && !group.findings.is_empty() {
@@ -118,6 +119,22 @@ fn own_parts(html: &mut String, own: &OwnParts) {
         );
     }
     html.push_str("</table></div>\n");
+}
+
+/// Guarantees that are lost without our agent.
+fn lost(html: &mut String, group: &GroupView) {
+    for view in &group.lost {
+        let carriers: Vec<String> = view.carriers.iter().map(|word| format!("<code>{word}</code>")).collect();
+        let _ = writeln!(
+            html,
+            "<h3>Lost without our agent</h3>\n<p class=\"quiet\">With {}:</p>\n<ul class=\"lost\">",
+            carriers.join(", "),
+        );
+        for phrase in &view.lost {
+            let _ = writeln!(html, "<li>{}</li>", escaped(phrase));
+        }
+        html.push_str("</ul>\n");
+    }
 }
 
 fn origins(html: &mut String, group: &GroupView) {

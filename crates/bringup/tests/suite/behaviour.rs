@@ -308,6 +308,29 @@ fn what_looks_like_a_secret_is_shown_nowhere() {
 }
 
 #[test]
+fn the_report_lists_what_is_lost_without_our_agent() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let text = include_str!("../../../../tests/tools/documents/nodeconfig.yaml");
+    // On other images the carrier's script does what is left without steps.
+    let (before, after) = text.split_once("      steps:\n").expect("steps");
+    let after: String = after.split_inclusive('\n').skip_while(|line| line.starts_with("        ")).collect();
+    let scripted = format!("{before}{after}").replace("os: amazon-linux-2023", "os: amazon-linux-2");
+    for (text, phrase) in [
+        (text, "kubelet starts even where a step has failed"),
+        (scripted.as_str(), "facts come from a shell, which asks the metadata service with curl"),
+    ] {
+        std::fs::write(folder.path().join("cluster.yaml"), text).expect("the document");
+        let built = build(folder.path(), &[]);
+        assert_eq!(built.status.code(), Some(0), "{}", error(&built));
+        let page =
+            std::fs::read_to_string(folder.path().join("bringup-out/report.html")).expect("the report");
+        assert!(page.contains("<h3>Lost without our agent</h3>"));
+        assert!(page.contains(&format!("<li>{phrase}</li>")), "{phrase}");
+        assert!(error(&built).contains(phrase), "{}", error(&built));
+    }
+}
+
+#[test]
 fn the_report_shows_the_parts_where_cloud_init_runs_them() {
     let folder = project();
     let document = std::fs::read_to_string(folder.path().join("cluster.yaml")).expect("the document");

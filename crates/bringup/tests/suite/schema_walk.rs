@@ -189,7 +189,7 @@ fn outcome(text: &str, files: &LocalFiles) -> BTreeMap<String, Vec<u8>> {
             findings.append(more);
             let load = Load::new(document, path, group, &plan, &parts);
             all.insert(format!("{index}/plan"), load.plan_json().as_bytes().to_vec());
-            for carrier in carriers_of(group) {
+            for carrier in carriers_of(document, group) {
                 let rendered = load.render(carrier);
                 findings.append(rendered.findings);
                 all.insert(format!("{index}/{carrier}"), rendered.bytes);

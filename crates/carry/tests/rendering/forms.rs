@@ -188,8 +188,8 @@ fn a_node_config_says_what_nodeadm_reads_and_what_it_cannot_do_is_told() {
     let message = bringup_cloudinit::mime::read(&text(&rendered.bytes)).unwrap();
     let parts: Vec<_> = message.walk().into_iter().skip(1).collect();
     let names: Vec<_> = parts.iter().filter_map(|part| part.headers.filename()).collect();
-    assert_eq!(names, ["000-before.sh", "010-nodeconfig.yaml"]);
-    assert_eq!(parts[1].headers.get("Content-Type"), Some("application/node.eks.aws"));
+    assert_eq!(names, ["000-bringup-boothook", "010-before.sh", "020-nodeconfig.yaml"]);
+    assert_eq!(parts[2].headers.get("Content-Type"), Some("application/node.eks.aws"));
     // The shape is that of node.eks.aws/v1alpha1.
     let expected = "\
 apiVersion: node.eks.aws/v1alpha1
@@ -219,7 +219,7 @@ spec:
   featureGates:
     InstanceIdNodeName: true
 ";
-    assert_eq!(text(&parts[1].payload().unwrap().bytes), expected);
+    assert_eq!(text(&parts[2].payload().unwrap().bytes), expected);
     let told: Vec<(&str, &str)> =
         rendered.findings.iter().map(|finding| (finding.code.name, finding.message.as_str())).collect();
     assert_eq!(
@@ -233,7 +233,6 @@ spec:
                 "nodeconfig/not-carried",
                 "nodeadm cannot carry `labels`: the value of label `zone` is known only on the node"
             ),
-            ("nodeconfig/not-carried", "nodeadm cannot carry `sysctls`: it sets no sysctls of others"),
         ]
     );
 }

@@ -1,6 +1,7 @@
 //! Plans go into carriers and come out of them again.
 
 mod forms;
+mod nodeadm;
 mod parts;
 #[path = "../sample/mod.rs"]
 mod sample;

@@ -144,8 +144,9 @@ fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
         "tlsCipherSuites": TLS_SUITES,
     });
     let Some(fields) = config.as_object_mut() else { return config };
-    // Without an agent nobody works it out on the node.
+    // Without an agent the first stage's script works it out, where the carrier has one.
     if decisions.agent == AgentSource::None
+        && !context.group.is_scripted()
         && let Some(reserved) = fields.get_mut("kubeReserved").and_then(Value::as_object_mut)
     {
         reserved.remove("cpu");

@@ -297,7 +297,10 @@ fn without_an_agent_kubelet_starts_by_itself() {
     assert!(!kubelet.drop_ins["90-bringup.conf"].contains("bringup-gate"));
     let environment = text(&plan, "/etc/kubernetes/kubelet.env");
     assert!(environment.starts_with("BRINGUP_KUBELET_ARGS='--bootstrap-kubeconfig="), "{environment}");
-    assert!(plan.facts.is_empty(), "{:?}", plan.facts);
+    // The carrier's script works out what kubelet reserves; where there is none, nobody does.
+    assert!(plan.facts.contains(&Fact::ReservedCpu) && plan.facts.contains(&Fact::Cores), "{:?}", plan.facts);
+    let silent = crate::support::plan(&plain("1.33", "agent: none\ncarriers: [bundle]"));
+    assert!(silent.facts.is_empty(), "{:?}", silent.facts);
 }
 
 #[test]

@@ -287,7 +287,7 @@ fn what_the_way_to_join_lacks_is_told() {
         Vec::<&str>::new()
     );
     assert_eq!(codes(&eks_with("1.33", "", "os: amazon-linux-2023\nrole: control-plane")), ["join/platform"]);
-    assert_eq!(codes(&eks("1.33", "agent: none")), ["join/needs-agent"]);
+    assert_eq!(codes(&eks("1.33", "agent: none\ncarriers: [bundle]")), ["join/needs-agent"]);
 }
 
 /// What eksctl's documents usually lack: the API server and the range of services.

@@ -189,8 +189,10 @@ fn phases_never_go_back() {
 
 #[test]
 fn the_agent_of_the_image_makes_the_token_where_a_node_config_goes() {
-    let alone = "agent: none\ncarriers: [nodeconfig]";
-    assert!(!codes(&eks("1.33", alone)).contains(&"join/needs-agent"));
-    let both = "agent: none\ncarriers: [nodeconfig, multipart]";
-    assert!(codes(&eks("1.33", both)).contains(&"join/needs-agent"));
+    for carriers in ["", "\ncarriers: [nodeconfig]", "\ncarriers: [multipart, cloudformation]"] {
+        let group = format!("agent: none{carriers}");
+        assert!(!codes(&eks("1.33", &group)).contains(&"join/needs-agent"), "{group}");
+    }
+    let bundled = "agent: none\ncarriers: [nodeconfig, bundle]";
+    assert!(codes(&eks("1.33", bundled)).contains(&"join/needs-agent"));
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Api, Asset, Aws, File, Hook, Join, Kubernetes, Machine, Network, NodeGroup, Proxy, TrustedAuthority,
+    AgentSource, Api, Asset, Aws, File, Hook, Join, JoinMethod, Kubernetes, Machine, Network, NodeGroup,
+    OsFamily, Platform, Proxy, TrustedAuthority,
 };
 use crate::Name;
 use crate::decode::{choices, record};
@@ -81,5 +82,15 @@ choices! {
         Tectonic = "tectonic",
         /// Paths of the EKS images: `/etc/kubernetes/kubelet`, `/etc/eks`.
         Eks = "eks",
+    }
+}
+
+impl ClusterSpec {
+    /// Whether the agent of EKS' own images, `nodeadm`, brings these nodes up: there is none of ours, and the image has it.
+    pub fn leaves_to_nodeadm(&self, group: &NodeGroup) -> bool {
+        group.agent.from == AgentSource::None
+            && group.platform == Platform::Aws
+            && group.os.family == OsFamily::AmazonLinux2023
+            && self.join.method == JoinMethod::EksToken
     }
 }

@@ -132,6 +132,14 @@ pub struct Os {
     pub version: Option<String>,
 }
 
+impl NodeGroup {
+    /// Whether every carrier of the group can have a script in it: Ignition and bundles have none.
+    pub fn is_scripted(&self) -> bool {
+        let silent = |carrier: &Carrier| matches!(carrier, Carrier::Ignition | Carrier::Bundle);
+        self.os.family != OsFamily::Flatcar && !self.carriers.iter().any(silent)
+    }
+}
+
 impl Os {
     /// The first number of its version.
     pub fn major(&self) -> Option<u32> {

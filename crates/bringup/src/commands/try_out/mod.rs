@@ -187,11 +187,11 @@ fn subject(
     if let Some(group) = project.group_mut(key) {
         stand_in::adapt(group, wishes.is_real(), terminal);
     }
-    let (_, group) = project.group(key).ok_or_else(|| Stop::input("there is no such node group"))?;
+    let (document, group) = project.group(key).ok_or_else(|| Stop::input("there is no such node group"))?;
     if let (None, Some(kind)) = (&arguments.instance_type, group.instance_types.first()) {
         wishes.instance.kind.clone_from(kind);
     }
-    let kind = match carriers_of(group).as_slice() {
+    let kind = match carriers_of(document, group).as_slice() {
         carriers if carriers.contains(&Carrier::CloudInit) => Carrier::CloudInit,
         carriers if carriers.contains(&Carrier::Ignition) => Carrier::Ignition,
         _ => Carrier::Multipart,

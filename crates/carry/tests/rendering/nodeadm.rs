@@ -1,0 +1,215 @@
+//! On EKS' images of Amazon Linux 2023 the image's own agent joins: what the operator wants before kubelet is in parts that
+//! cloud-init has ended with when `nodeadm-run.service`, which is after `cloud-final.service`, starts it.
+
+use bringup_carry::{Rendered, carriers_of, inspect, lost_guarantees, without_agent};
+use bringup_plan::LocalFiles;
+use bringup_spec::{Carrier, Document};
+
+use crate::{sample, text};
+
+/// Rendered from what the compiler makes of the document.
+fn rendered(document: &Document, carrier: Carrier) -> Rendered {
+    let compiled = bringup_plan::compile(document, 0, &LocalFiles::default());
+    let plan = compiled.plan.unwrap_or_else(|| panic!("{:?}", compiled.findings));
+    let parts = sample::parts(document);
+    sample::load(document, &plan, &parts).render(carrier)
+}
+
+/// Name, type and text of each part.
+fn parts_of(rendered: &Rendered) -> Vec<(String, String, String)> {
+    let message = bringup_cloudinit::mime::read(&text(&rendered.bytes)).unwrap();
+    let part = |part: &bringup_cloudinit::mime::Entity| {
+        let kind = part.headers.get("Content-Type").unwrap_or_default().to_owned();
+        let name = part.headers.filename().unwrap_or_default().to_owned();
+        (name, kind, text(&part.payload().unwrap().bytes))
+    };
+    message.walk().into_iter().skip(1).map(part).collect()
+}
+
+fn told(rendered: &Rendered, code: &str) -> Vec<String> {
+    let of_code = rendered.findings.iter().filter(|finding| finding.code.name == code);
+    of_code.map(|finding| finding.message.clone()).collect()
+}
+
+const OPERATORS: &str = "
+      agent: none
+      nodeName: instance-id
+      files:
+        - {path: /etc/drivers.conf, content: \"gpu=yes\\n\", mode: \"0640\"}
+        - {path: /etc/where, content: \"@{zone}\\n\"}
+        - {path: /etc/secret, secret: {ssmParameter: /a/b}}
+      directories: [{path: /srv/models, mode: \"0700\"}]
+      units:
+        - {name: drivers.service, content: \"[Service]\\nExecStart=/bin/true\\n[Install]\\nWantedBy=multi-user.target\\n\", enabled: true}
+      sysctls: {vm.swappiness: 0}
+      parts:
+        - {name: own.sh, type: text/x-shellscript, content: \"#!/bin/sh\"}
+      steps:
+        - {name: second, run: [/opt/load, \"it's\", \"@{zone}\"], environment: {LEVEL: \"2\"}, directory: /srv, after: [first], before: [gate]}
+        - {name: first, script: \"#!/bin/bash\\nexport A=1\\n\", before: [gate]}
+        - {name: last, run: [/bin/true], after: [registered]}
+        - {name: each, run: [/bin/each], after: [second], before: [gate], everyBoot: true}
+      hooks:
+        - {name: early, on: pre-install, run: [/bin/early]}
+        - {name: late, on: post-install, run: [/bin/late]}
+";
+
+#[test]
+fn steps_before_kubelet_are_parts_in_their_order_and_files_come_before_them() {
+    let document = sample::document("aws", "amazon-linux-2023", OPERATORS);
+    let rendered = rendered(&document, Carrier::NodeConfig);
+    let parts = parts_of(&rendered);
+    let order: Vec<(&str, &str)> =
+        parts.iter().map(|(name, kind, _)| (name.as_str(), kind.as_str())).collect();
+    assert_eq!(
+        order,
+        [
+            ("000-bringup-boothook", "text/cloud-boothook"),
+            ("010-own.sh", "text/x-shellscript"),
+            ("020-hook-early", "text/x-shellscript"),
+            ("030-first", "text/x-shellscript"),
+            ("040-second", "text/x-shellscript"),
+            ("050-each", "text/x-shellscript"),
+            ("060-nodeconfig.yaml", "application/node.eks.aws"),
+        ]
+    );
+    // eksctl gives each command of `preBootstrapCommands` as a script of its own, as it is written.
+    assert_eq!(parts[3].2, "#!/bin/bash\nexport A=1\n");
+    let second = &parts[4].2;
+    assert!(second.starts_with("#!/bin/sh\nset -eu\n"), "{second}");
+    assert!(second.ends_with("export LEVEL=2\ncd /srv\nexec /opt/load 'it'\\''s' \"${zone}\"\n"), "{second}");
+    assert!(second.contains("zone=$(ask placement/availability-zone)"), "{second}");
+
+    let inspection = inspect("nodeconfig.mime", &rendered.bytes);
+    let file = |path: &str| inspection.files.iter().find(|file| file.path == path);
+    assert_eq!(file("/etc/drivers.conf").unwrap().content.as_deref(), Some(b"gpu=yes\n".as_slice()));
+    assert_eq!(file("/etc/drivers.conf").unwrap().mode, "0640");
+    assert!(file("/etc/where").is_some_and(|file| file.content.is_none()));
+    assert!(file("/etc/sysctl.d/90-bringup.conf").is_some());
+    assert!(file("/etc/systemd/system/drivers.service").is_some());
+    assert!(file("/etc/secret").is_none());
+    // Nothing of the gate, and no plan.
+    assert!(
+        !inspection.files.iter().any(|file| file.path.contains("bringup/") || file.path.contains("kubelet"))
+    );
+    let runs: Vec<&str> =
+        inspection.steps.iter().map(|step| step.run.rsplit('/').next().unwrap_or_default()).collect();
+    assert_eq!(
+        runs,
+        ["000-bringup-boothook", "010-own.sh", "020-hook-early", "030-first", "040-second", "050-each"]
+    );
+
+    assert_eq!(
+        told(&rendered, "nodeconfig/not-carried"),
+        [
+            "nodeadm cannot carry file `/etc/secret`: it holds a secret",
+            "nodeadm cannot carry step `last`: nothing of the image waits for kubelet to run before it runs something else",
+            "nodeadm cannot carry hook `late`: nothing of the image waits for kubelet to run before it runs something else",
+        ]
+    );
+    assert_eq!(
+        told(&rendered, "nodeconfig/order"),
+        ["step `each` is carried, but to stay behind `hook:early` it runs on the first boot only"]
+    );
+}
+
+#[test]
+fn steps_of_every_boot_run_on_every_boot_where_none_is_before_them() {
+    let steps = "
+      agent: none
+      steps:
+        - {name: one, run: [/bin/one], before: [gate], everyBoot: true}
+        - {name: two, run: [/bin/two], before: [gate], after: [one]}
+        - {name: three, run: [/bin/three], before: [gate], after: [configure]}
+";
+    let document = sample::document("aws", "amazon-linux-2023", steps);
+    let rendered = rendered(&document, Carrier::NodeConfig);
+    let kinds: Vec<(String, String)> =
+        parts_of(&rendered).into_iter().map(|(name, kind, _)| (name, kind)).take(3).collect();
+    let own = |name: &str, kind: &str| (name.to_owned(), kind.to_owned());
+    assert_eq!(
+        kinds,
+        [
+            own("000-one", "text/x-shellscript-per-boot"),
+            own("010-two", "text/x-shellscript"),
+            own("020-three", "text/x-shellscript"),
+        ]
+    );
+    assert_eq!(
+        told(&rendered, "nodeconfig/order"),
+        [
+            "step `three` is carried, but it runs with the image's files in place, but nodeadm starts containerd only after it"
+        ]
+    );
+}
+
+#[test]
+fn without_an_agent_an_image_with_nodeadm_gets_a_node_config() {
+    let nodeadm =
+        |extra: &str| sample::document("aws", "amazon-linux-2023", &format!("      agent: none\n{extra}"));
+    let carriers = |document: &Document| carriers_of(document, document.groups().next().unwrap().1);
+    assert_eq!(carriers(&nodeadm("")), [Carrier::NodeConfig]);
+    assert_eq!(
+        carriers(&nodeadm("      carriers: [multipart, cloudformation]\n")),
+        [Carrier::NodeConfig, Carrier::CloudFormation]
+    );
+    for other in ["amazon-linux-2", "ubuntu"] {
+        let document = sample::document("aws", other, "      agent: none\n");
+        assert_eq!(carriers(&document), [Carrier::CloudInit], "{other}");
+    }
+    // The template launches the same user-data.
+    let document = nodeadm(
+        "      instanceTypes: [m5.large]\n      scaling: {max: 3}\n      steps: [{name: one, run: [/bin/one]}]\n",
+    );
+    let template = rendered(&document, Carrier::CloudFormation);
+    let inspection = inspect("template.yaml", &template.bytes);
+    let names: Vec<String> = inspection
+        .parts
+        .iter()
+        .flat_map(|part| &part.pieces)
+        .chain(&inspection.pieces)
+        .map(|piece| piece.name.clone())
+        .collect();
+    assert!(names.iter().any(|name| name.ends_with("-one")), "{names:?}");
+    let ours = told(&rendered(&document, Carrier::Multipart), "agent/needed");
+    assert!(
+        ours.contains(&"`multipart` has nobody on the node who makes a token of EKS".to_owned()),
+        "{ours:?}"
+    );
+}
+
+#[test]
+fn what_is_lost_without_our_agent_is_told_for_each_way() {
+    let lost = |os: &str, extra: &str| {
+        let document = sample::document("aws", os, extra);
+        let (path, group) = document.groups().next().unwrap();
+        let findings = without_agent(&document, &path, group);
+        findings.iter().map(|finding| (finding.message.clone(), finding.hint.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(lost("amazon-linux-2", ""), []);
+    let script = lost("amazon-linux-2", "      agent: none\n");
+    assert_eq!(script.len(), 1);
+    for phrase in
+        ["nothing is tried again", "no gate", "no journal", "status or signal", "facts come from a shell"]
+    {
+        assert!(script[0].0.contains(phrase), "{phrase}: {}", script[0].0);
+    }
+    // These images have no nodeadm.
+    assert!(!script[0].1.as_deref().unwrap_or_default().contains("nodeconfig"), "{:?}", script[0].1);
+    let nodeadm =
+        lost("amazon-linux-2023", "      agent: none\n      steps: [{name: one, run: [/bin/one]}]\n");
+    assert_eq!(nodeadm.len(), 1);
+    for phrase in [
+        "once for each instance",
+        "not tried again",
+        "kubelet starts even where a step has failed",
+        "not resumed",
+    ] {
+        assert!(nodeadm[0].0.contains(phrase), "{phrase}: {}", nodeadm[0].0);
+    }
+    // Also where there is an agent, but not in this carrier.
+    let document = sample::document("aws", "amazon-linux-2023", "      carriers: [nodeconfig, multipart]\n");
+    let group = document.groups().next().unwrap().1;
+    assert!(!lost_guarantees(&document, group, Carrier::NodeConfig).is_empty());
+    assert!(lost_guarantees(&document, group, Carrier::Multipart).is_empty());
+}
