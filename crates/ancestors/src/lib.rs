@@ -21,6 +21,7 @@ mod system;
 mod tell;
 mod tkestack;
 mod tree;
+mod user_data;
 
-pub use read::{Input, is_foreign, read};
+pub use read::{Input, is_foreign, joins_a_node, read};
 pub use system::System;

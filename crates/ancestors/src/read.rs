@@ -10,7 +10,7 @@ use bringup_yaml::{Content, Limits, Node};
 use crate::additions::{is_additions, lay_over};
 use crate::comments::without_comments;
 use crate::tell::Teller;
-use crate::{System, kops};
+use crate::{System, kops, user_data};
 
 /// A file: its name as the person gave it, and its text.
 #[derive(Clone, Copy, Debug)]
@@ -26,13 +26,28 @@ pub fn is_foreign(text: &str) -> bool {
     trees_of(text).is_some_and(|trees| trees.iter().any(|tree| System::of(tree).is_some()))
 }
 
+/// Whether user-data joins a node in a way that can be read: it has a NodeConfig, or a script that calls `bootstrap.sh`.
+pub fn joins_a_node(bytes: &[u8]) -> bool {
+    let unpacked = unpack("user-data", bytes);
+    let called = |text: &str| user_data::tree(text, true).is_some();
+    let is_config = |text: &str| {
+        text.contains("node.eks.aws/")
+            && trees_of(text)
+                .is_some_and(|trees| trees.iter().any(|tree| System::of(tree) == Some(System::Nodeadm)))
+    };
+    unpacked.scripts.iter().any(|(_, text)| called(text))
+        || unpacked.texts.iter().any(|(_, text)| called(text) || is_config(text))
+}
+
 /// NodeConfigs also come as parts of a message, as user-data has them; anything else is what it is.
 fn unpacked(input: Input<'_>) -> Vec<(String, String)> {
     let unpacked = unpack(input.name, input.text.as_bytes());
-    if unpacked.findings.has_errors() {
+    // A message may have a script that calls `bootstrap.sh` in the place of a NodeConfig.
+    let called = unpacked.scripts.iter().any(|(_, script)| user_data::tree(script, true).is_some());
+    if unpacked.findings.has_errors() && !called {
         return vec![(input.name.to_owned(), input.text.to_owned())];
     }
-    unpacked.texts
+    unpacked.scripts.into_iter().chain(unpacked.texts).collect()
 }
 
 /// Reads all documents of several files.
@@ -45,6 +60,11 @@ pub fn read(inputs: &[Input<'_>]) -> Read {
     let parts: Vec<(String, String)> = inputs.iter().flat_map(|input| unpacked(*input)).collect();
     for (name, text) in &parts {
         let input = Input { name, text };
+        // A part of a message is not alone.
+        if let Some(tree) = user_data::tree(text, !name.contains('#')) {
+            theirs.push((input, vec![tree]));
+            continue;
+        }
         match trees_of(input.text) {
             Some(trees) if trees.iter().any(|tree| is_additions(tree) || System::of(tree).is_some()) => {
                 theirs.push((input, trees));
@@ -119,7 +139,8 @@ fn translated(inputs: Vec<(Input<'_>, Vec<Node>)>) -> Read {
     let mut trees = Vec::new();
     let foreign = !of_system.is_empty();
     for (system, documents) in of_system {
-        trees.extend(system.translate(&documents, &mut tell));
+        let more = system.translate(&documents, &mut trees, &mut tell);
+        trees.extend(more);
     }
     // What could not be translated has been told, and is no fault of the additions.
     if !(foreign && trees.is_empty()) {

@@ -3,7 +3,7 @@
 use bringup_yaml::Node;
 
 use crate::tell::Teller;
-use crate::{eksctl, kops, nodeadm, tkestack};
+use crate::{eksctl, kops, nodeadm, tkestack, user_data};
 
 /// A system whose documents are understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,15 +16,18 @@ pub enum System {
     Nodeadm,
     /// tkestack: `Cluster` and `Machine`.
     Tkestack,
+    /// A script of user-data that calls `bootstrap.sh`; last, as its steps go where a NodeConfig is.
+    UserData,
 }
 
 /// How `apiVersion` begins, and whose it is then.
-const GROUPS: [(&str, System); 5] = [
+const GROUPS: [(&str, System); 6] = [
     ("eksctl.io/", System::Eksctl),
     ("kops.k8s.io/", System::Kops),
     ("kops/", System::Kops),
     ("node.eks.aws/", System::Nodeadm),
     ("platform.tkestack.io/", System::Tkestack),
+    (user_data::GROUP, System::UserData),
 ];
 
 impl System {
@@ -35,12 +38,19 @@ impl System {
     }
 
     /// Translates all documents of this system at once: an instance group belongs to the cluster beside it.
-    pub(crate) fn translate(self, documents: &[Node], tell: &mut Teller<'_>) -> Vec<Node> {
+    /// `beside` are documents that have been translated already.
+    pub(crate) fn translate(
+        self,
+        documents: &[Node],
+        beside: &mut [Node],
+        tell: &mut Teller<'_>,
+    ) -> Vec<Node> {
         match self {
             Self::Eksctl => eksctl::translate(documents, tell),
             Self::Kops => kops::translate(documents, tell),
             Self::Nodeadm => nodeadm::translate(documents, tell),
             Self::Tkestack => tkestack::translate(documents, tell),
+            Self::UserData => user_data::translate(documents, beside, tell),
         }
     }
 }

@@ -78,6 +78,26 @@ pub(crate) fn list(span: Span, items: Vec<Node>) -> Node {
     Node { content: Content::List(items), span, tag: None }
 }
 
+/// A tree whose every place is this one.
+pub(crate) fn moved(mut tree: Node, span: Span) -> Node {
+    tree.span = span;
+    match &mut tree.content {
+        Content::Map(entries) => {
+            for entry in entries {
+                entry.key_span = span;
+                entry.value = moved(entry.value.clone(), span);
+            }
+        }
+        Content::List(items) => {
+            for item in items {
+                *item = moved(item.clone(), span);
+            }
+        }
+        Content::Scalar(_) => {}
+    }
+    tree
+}
+
 fn leaf(span: Span, text: String, style: Style) -> Node {
     Node { content: Content::Scalar(Scalar { text, style }), span, tag: None }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_ancestors::Input;
 use bringup_carry::{
     Load, Rendered, carriers_of, lost_guarantees, resolve_parts, unused_encoding, without_agent,
@@ -67,6 +68,20 @@ pub(crate) struct Built {
     pub(crate) over_budget: bool,
 }
 
+/// The user-data within a template that joins nodes, each with its name; binary in base64.
+fn user_data_within(name: &str, text: &str, findings: &mut Findings) -> Vec<(String, String)> {
+    let Some(reading) = bringup_cloudformation::read(name, text) else { return Vec::new() };
+    let joining = reading.parts.into_iter().filter(|part| bringup_ancestors::joins_a_node(&part.bytes));
+    joining
+        .map(|part| {
+            findings.append(part.findings);
+            let inner = String::from_utf8(part.bytes)
+                .unwrap_or_else(|binary| BASE64_STANDARD.encode(binary.as_bytes()));
+            (format!("{name}#{}", part.name), inner)
+        })
+        .collect()
+}
+
 impl Project {
     /// Reads documents and the files that they refer to.
     pub(crate) fn load(paths: &[PathBuf], selection: &Selection) -> Result<Self, Stop> {
@@ -96,7 +111,16 @@ impl Project {
         };
         let inputs: Vec<(String, PathBuf, String)> = texts
             .into_iter()
-            .map(|(path, text)| (files::shown(path), files_root(path, selection), text))
+            .flat_map(|(path, text)| {
+                let (name, root) = (files::shown(path), files_root(path, selection));
+                // A template, or what AWS prints of one, is what is in it.
+                let inner = user_data_within(&name, &text, &mut project.findings);
+                if inner.is_empty() {
+                    return vec![(name, root, text)];
+                }
+                project.sources.add(&name, &text);
+                inner.into_iter().map(|(name, text)| (name, root.clone(), text)).collect()
+            })
             .collect();
         for (name, _, text) in &inputs {
             project.sources.add(name, text);

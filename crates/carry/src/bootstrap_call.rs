@@ -109,12 +109,11 @@ fn kubelet(load: &Load<'_>, findings: &mut Findings) -> (Vec<String>, bool) {
     let mut extra = Vec::new();
     let mut labels = Vec::new();
     for (key, value) in &group.labels {
-        match value.as_literal() {
-            Some(value) => labels.push(format!("{key}={value}")),
-            None => {
-                let why = format!("the value of label `{key}` is known only on the node");
-                LOST.one(load, "labels", &why, findings);
-            }
+        if let Some(value) = value.as_literal() {
+            labels.push(format!("{key}={value}"));
+        } else {
+            let why = format!("the value of label `{key}` is known only on the node");
+            LOST.one(load, "labels", &why, findings);
         }
     }
     if !labels.is_empty() {
@@ -138,13 +137,12 @@ fn kubelet(load: &Load<'_>, findings: &mut Findings) -> (Vec<String>, bool) {
         None => {}
     }
     for (name, value) in &group.kubelet.flags {
-        match value.as_literal() {
+        if let Some(value) = value.as_literal() {
             // Its words are split again where they are read.
-            Some(value) => extra.push(format!("--{name}={}", quoted(value))),
-            None => {
-                let why = format!("the value of flag `{name}` is known only on the node");
-                LOST.one(load, "kubelet", &why, findings);
-            }
+            extra.push(format!("--{name}={}", quoted(value)));
+        } else {
+            let why = format!("the value of flag `{name}` is known only on the node");
+            LOST.one(load, "kubelet", &why, findings);
         }
     }
     (extra, fixed)

@@ -88,7 +88,7 @@ fn value_and_effect(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Taints from `--register-with-taints`, `key=value:Effect,…`.
-pub(super) fn taints_of_flag(value: &str, at: &Node) -> Vec<Node> {
+pub(crate) fn taints_of_flag(value: &str, at: &Node) -> Vec<Node> {
     let parts = value.split(',').filter(|part| !part.is_empty());
     parts
         .map(|part| {

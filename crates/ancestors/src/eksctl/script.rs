@@ -6,7 +6,7 @@ use super::shell;
 
 /// What a script does.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Script {
+pub(crate) enum Script {
     /// It calls the image's own bootstrap.
     Calls {
         /// The arguments of the call.
@@ -29,7 +29,7 @@ const SOURCED: [&str; 2] = ["/etc/eksctl/", "/var/lib/cloud/scripts/eksctl/"];
 
 impl Script {
     /// Takes a script apart. `given` are variables of eksctl's files.
-    pub(super) fn of(script: &str, given: &BTreeMap<&str, String>) -> Self {
+    pub(crate) fn of(script: &str, given: &BTreeMap<&str, String>) -> Self {
         if !script.contains(BOOTSTRAP) {
             return Self::CallsNothing;
         }
@@ -74,7 +74,7 @@ impl Script {
                 continue;
             }
             if is_idle(trimmed) {
-                if trimmed.starts_with("set ") || trimmed.starts_with("#!") {
+                if trimmed.starts_with("set ") || trimmed.starts_with("#!") || redirects(trimmed) {
                     before.prepares(&line);
                     after.prepares(&line);
                 }
@@ -139,8 +139,14 @@ fn is_idle(line: &str) -> bool {
     line.is_empty()
         || line.starts_with('#')
         || line.starts_with("set ")
+        || redirects(line)
         || prints
         || sourced.is_some_and(|file| SOURCED.iter().any(|folder| file.trim().starts_with(folder)))
+}
+
+/// Whether a line only says where the output of the lines behind it goes.
+fn redirects(line: &str) -> bool {
+    line.strip_prefix("exec ").is_some_and(|rest| rest.trim_start().starts_with(['>', '1', '2', '&']))
 }
 
 /// The word that ends the document that this line begins, as in `cat <<EOF`.

@@ -1,7 +1,7 @@
 //! As much of a shell as it takes to read a call whose words are known beforehand.
 
 /// The lines of a script as the shell takes them: a `\` at the end or an open quote joins the next one.
-pub(super) fn lines(script: &str) -> Vec<String> {
+pub(crate) fn lines(script: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut quote: Option<char> = None;
@@ -37,7 +37,7 @@ pub(super) fn lines(script: &str) -> Vec<String> {
 }
 
 /// The words of a line with its variables filled in; none where only a shell could tell them.
-pub(super) fn words(line: &str, variable: &dyn Fn(&str) -> Option<String>) -> Option<Vec<String>> {
+pub(crate) fn words(line: &str, variable: &dyn Fn(&str) -> Option<String>) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote: Option<char> = None;
@@ -106,7 +106,7 @@ fn expansion(
 }
 
 /// `NAME=value` taken apart.
-pub(super) fn assignment(line: &str) -> Option<(&str, &str)> {
+pub(crate) fn assignment(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
     let line = line.strip_prefix("export ").unwrap_or(line).trim_start();
     let (name, value) = line.split_once('=')?;

@@ -73,7 +73,7 @@ fn put_command(step: &mut Branch, item: &Node, command: &str, family: Family) {
 }
 
 /// A text in which nothing is taken for a fact: of the `@` before a `{`, two stand for one.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut parts = text.split("@{").peekable();
     let mut escaped = String::with_capacity(text.len());
     while let Some(part) = parts.next() {

@@ -141,14 +141,14 @@ fn required<'a>(cluster: &Record<'a>, key: &str, span: Span, tell: &mut Teller<'
 }
 
 /// The region in the name of an API server of EKS: `ID.SHARD.REGION.eks.amazonaws.com`.
-fn region_of(endpoint: &str) -> Option<&str> {
+pub(crate) fn region_of(endpoint: &str) -> Option<&str> {
     let host = endpoint.split_once("://").map_or(endpoint, |(_, rest)| rest).split(['/', ':']).next()?;
     let (before, _) = host.split_once(".eks.").or_else(|| host.split_once(".eks-fips."))?;
     before.rsplit('.').next().filter(|region| region.matches('-').count() >= 2)
 }
 
 /// A name in the letters that one may have here.
-fn plain_name(given: &str) -> String {
+pub(crate) fn plain_name(given: &str) -> String {
     if Name::parse(given).is_ok() {
         return given.to_owned();
     }

@@ -32,6 +32,44 @@ fn every_starter_builds_without_a_finding_and_is_never_overwritten() {
     }
 }
 
+/// People have a template that calls `bootstrap.sh`, in YAML, in JSON or as AWS prints it: that is where they begin.
+#[test]
+fn a_template_that_calls_the_script_is_built() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let example = include_str!("../../../../examples/eks-flavour/cluster.yaml");
+    let additions =
+        "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {kubernetes: {version: '1.32'}}\n";
+    std::fs::write(folder.path().join("cluster.yaml"), example).expect("the document");
+    std::fs::write(folder.path().join("additions.yaml"), additions).expect("additions");
+    let built = build(folder.path(), &["-o", "out", "--group", "called"]);
+    assert_eq!(built.status.code(), Some(0), "{}", error(&built));
+    let called = folder.path().join("out/ironworks/called");
+    let template = std::fs::read_to_string(called.join("template.json")).expect("a template");
+    let printed = format!("{{\"TemplateBody\": {template}}}");
+    std::fs::write(called.join("printed.json"), printed).expect("what AWS prints");
+    let mut plans = Vec::new();
+    for name in ["template.yaml", "template.json", "printed.json"] {
+        let path = format!("out/ironworks/called/{name}");
+        let again = run(
+            folder.path(),
+            &["build", &path, "--with", "additions.yaml", "-o", name.trim_end_matches(".json")],
+        );
+        assert_eq!(again.status.code(), Some(0), "{name}: {}", error(&again));
+        let plan = folder.path().join(name.trim_end_matches(".json")).join("ironworks/nodes/plan.json");
+        let plan = std::fs::read_to_string(plan).expect("a plan");
+        for part in ["nodes.example.com/kind=called", "\"dedicated\\\"", "signal:cloudformation"] {
+            assert!(plan.contains(part), "{name}: no {part} in {plan}");
+        }
+        plans.push(plan);
+    }
+    assert!(plans.windows(2).all(|pair| pair[0] == pair[1]), "the same call gives the same plan");
+    // A template with our own plan in it is a carrier, and no beginning.
+    build(folder.path(), &["-o", "out", "--group", "settings"]);
+    let ours = run(folder.path(), &["build", "out/ironworks/settings/template.yaml"]);
+    assert_eq!(ours.status.code(), Some(2));
+    assert!(error(&ours).contains("this is a CloudFormation template, not a document"), "{}", error(&ours));
+}
+
 #[test]
 fn a_document_from_standard_input_gives_the_same_files() {
     let folder = project();

@@ -15,11 +15,16 @@ const LARGEST: u64 = 4 * 1024 * 1024;
 /// The type of a part that is a NodeConfig.
 const MEDIA_TYPE: &str = "application/node.eks.aws";
 
+/// The type of a part that is a script.
+const SCRIPT_TYPE: &str = "text/x-shellscript";
+
 /// The texts of NodeConfigs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unpacked {
     /// Each with its name, `INPUT` or `INPUT#part`, in order.
     pub texts: Vec<(String, String)>,
+    /// Shell scripts of a message, likewise: cloud-init runs them before nodeadm starts kubelet.
+    pub scripts: Vec<(String, String)>,
     /// What was found.
     pub findings: Findings,
 }
@@ -40,6 +45,9 @@ pub fn unpack(file: &str, bytes: &[u8]) -> Unpacked {
         Some(Ok(parts)) => {
             let mut found = false;
             for (index, part) in parts.iter().enumerate() {
+                if part.media_type == SCRIPT_TYPE {
+                    unpacked.script(file, index, part);
+                }
                 if part.media_type != MEDIA_TYPE {
                     continue;
                 }
@@ -57,12 +65,18 @@ pub fn unpack(file: &str, bytes: &[u8]) -> Unpacked {
 
 impl Unpacked {
     fn part(&mut self, file: &str, index: usize, part: &Part<'_>) {
-        let number = index.saturating_add(1);
-        let name = part.name.clone().unwrap_or_else(|| format!("part-{number:03}"));
-        let name = format!("{file}#{name}");
-        let bytes = if part.quoted_printable { unquoted(part.body) } else { part.body.to_vec() };
+        let (name, bytes) = named(file, index, part);
         if let Some(bytes) = self.plain(&name, &bytes) {
             self.take(name, &bytes);
+        }
+    }
+
+    /// A script that is no text is nobody's to read: nodeadm passes it over.
+    fn script(&mut self, file: &str, index: usize, part: &Part<'_>) {
+        let (name, bytes) = named(file, index, part);
+        let bytes = Self::default().plain(&name, &bytes);
+        if let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
+            self.scripts.push((name, text));
         }
     }
 
@@ -94,6 +108,14 @@ impl Unpacked {
     fn refuse(&mut self, name: &str, message: &str, hint: impl Into<String>) {
         self.findings.push(Finding::error(codes::NODECONFIG_SOURCE, message).at(beginning(name)).hint(hint));
     }
+}
+
+/// The name of a part, and what is in it.
+fn named(file: &str, index: usize, part: &Part<'_>) -> (String, Vec<u8>) {
+    let number = index.saturating_add(1);
+    let name = part.name.clone().unwrap_or_else(|| format!("part-{number:03}"));
+    let bytes = if part.quoted_printable { unquoted(part.body) } else { part.body.to_vec() };
+    (format!("{file}#{name}"), bytes)
 }
 
 /// Quoted-printable undone; what is no escape stays as it is.

@@ -1,0 +1,182 @@
+//! A call of `bootstrap.sh` as a document.
+
+use bringup_diag::Severity;
+use bringup_spec::bootstrap_flags::{BootstrapRequest, BootstrapRuntime, parse};
+use bringup_yaml::{Limits, Node};
+
+use super::signal::Told;
+use crate::codes;
+use crate::eksctl::marks::taints_of_flag;
+use crate::nodeadm::{plain_name, region_of};
+use crate::tell::Teller;
+use crate::tree::{Branch, list, plain, text};
+
+/// The document of a call, with steps around it.
+pub(super) fn document(
+    words: &[String],
+    at: &Node,
+    steps: Vec<Node>,
+    signal: Option<Told>,
+    tell: &mut Teller<'_>,
+) -> Option<Node> {
+    let span = at.span;
+    let parsed = parse(words, &[]);
+    for finding in &parsed.findings {
+        let hint = finding.hint.clone().unwrap_or_default();
+        match finding.severity {
+            Severity::Error => tell.error(codes::FIELD_REFUSED, span, finding.message.as_str(), hint),
+            _ => tell.warning(codes::FIELD_DIFFERS, span, finding.message.as_str(), hint),
+        }
+    }
+    let request = parsed.request?;
+    tell_differences(&request, at, tell);
+
+    let mut aws = Branch::new(span);
+    match request.endpoint.as_deref().and_then(region_of) {
+        Some(region) => aws.put("region", text(span, region)),
+        None => told_elsewhere(tell, at, "the region", "spec: {aws: {region: us-west-2}}"),
+    }
+    let name = plain_name(&request.cluster);
+    if name != request.cluster {
+        aws.put("clusterName", text(span, request.cluster.as_str()));
+    }
+    told_elsewhere(tell, at, "the version of Kubernetes", "spec: {kubernetes: {version: \"1.32\"}}");
+    let mut join = Branch::new(span);
+    join.put("method", text(span, "eks-token"));
+    let mut spec = Branch::new(span);
+    spec.put("flavour", plain(span, "eks"));
+    if !request.needs_cluster() {
+        let mut api = Branch::new(span);
+        api.put_some("endpoint", request.endpoint.as_deref().map(|value| text(span, value)));
+        api.put_some("certificateAuthority", request.authority.as_deref().map(|value| text(span, value)));
+        if request.local_outpost == Some(true) {
+            api.put_some("clusterId", request.cluster_id.as_deref().map(|value| text(span, value)));
+        }
+        spec.put("api", api.into_node());
+    }
+    spec.put_full("network", network(&request, at));
+    spec.put("join", join.into_node());
+    spec.put_full("aws", aws.into_node());
+    spec.put("nodeGroups", list(span, vec![group(&request, at, steps, signal)]));
+    let mut metadata = Branch::new(span);
+    metadata.put("name", text(span, name));
+    let mut tree = Branch::new(span);
+    tree.put("apiVersion", text(span, "bringup.dev/v1alpha1"));
+    tree.put("kind", text(span, "Cluster"));
+    tree.put("metadata", metadata.into_node());
+    tree.put("spec", spec.into_node());
+    Some(tree.into_node())
+}
+
+fn network(request: &BootstrapRequest, at: &Node) -> Node {
+    let span = at.span;
+    let mut network = Branch::new(span);
+    let range = request.service_ipv6.as_ref().or(request.service_ipv4.as_ref());
+    network.put_some("serviceRanges", range.map(|range| list(span, vec![text(span, range.as_str())])));
+    let servers = request.dns.iter().flat_map(|dns| dns.split(','));
+    let servers = servers.map(|server| text(span, server.trim())).collect();
+    network.put_full("dns", list(span, servers));
+    network.into_node()
+}
+
+fn group(request: &BootstrapRequest, at: &Node, steps: Vec<Node>, signal: Option<Told>) -> Node {
+    let span = at.span;
+    let mut group = Branch::new(span);
+    group.put("name", text(span, "nodes"));
+    group.put("platform", text(span, "aws"));
+    group.put("os", text(span, "amazon-linux-2"));
+    let mut labels = Branch::new(span);
+    let mut taints = Vec::new();
+    let mut flags = Branch::new(span);
+    // What kubelet itself takes where nobody tells it another number.
+    let mut pods = (!request.use_max_pods).then(|| plain(span, 110));
+    let words = request.extra_words();
+    let mut words = words.iter().peekable();
+    while let Some(word) = words.next() {
+        let Some(flag) = word.strip_prefix("--").filter(|flag| !flag.is_empty()) else { continue };
+        let (name, value) = if let Some((name, value)) = flag.split_once('=') {
+            (name, value.to_owned())
+        } else {
+            let value = words.next_if(|next| !next.starts_with("--"));
+            (flag, value.cloned().unwrap_or_else(|| "true".to_owned()))
+        };
+        match name {
+            "node-labels" => {
+                for label in value.split(',').filter(|label| !label.is_empty()) {
+                    let (key, value) = label.split_once('=').unwrap_or((label, ""));
+                    labels.put(key, text(span, value));
+                }
+            }
+            "register-with-taints" => taints = taints_of_flag(&value, at),
+            "max-pods" => pods = Some(plain(span, value)),
+            _ => flags.put(name, text(span, value)),
+        }
+    }
+    group.put_full("labels", labels.into_node());
+    group.put_full("taints", list(span, taints));
+    group.put_some("maxPods", pods);
+    let mut kubelet = Branch::new(span);
+    kubelet.put_full("flags", flags.into_node());
+    group.put_full("kubelet", kubelet.into_node());
+    group.put_full("runtime", runtime(request, at));
+    group.put_full("steps", list(span, steps));
+    if let Some(told) = signal {
+        let mut signal = Branch::new(span);
+        signal.put("kind", text(span, "cloudformation"));
+        // The stack that makes the nodes is the template's own, unless it is named.
+        if let Some(stack) = told.stack {
+            signal.put("stack", text(span, stack));
+            signal.put_some("resource", told.resource.map(|resource| text(span, resource)));
+        } else {
+            group.put("carriers", list(span, vec![text(span, "cloudformation")]));
+        }
+        group.put("signals", list(span, vec![signal.into_node()]));
+    }
+    group.into_node()
+}
+
+fn runtime(request: &BootstrapRequest, at: &Node) -> Node {
+    let mut runtime = Branch::new(at.span);
+    match request.runtime {
+        Some(BootstrapRuntime::Dockerd) => runtime.put("name", text(at.span, "docker")),
+        Some(BootstrapRuntime::Containerd) => runtime.put("name", text(at.span, "containerd")),
+        None => {}
+    }
+    let config = request.docker_config.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    if let Some(serde_json::Value::Object(config)) = config {
+        let yaml = serde_json::Value::Object(config).to_string();
+        // Its places are those of the call, not of a document of its own.
+        if let Ok(Some(tree)) = bringup_yaml::parse_one(&yaml, Limits::default()) {
+            runtime.put("dockerConfig", crate::tree::moved(tree, at.span));
+        }
+    }
+    runtime.into_node()
+}
+
+/// Flags that a document has no words for.
+fn tell_differences(request: &BootstrapRequest, at: &Node, tell: &mut Teller<'_>) {
+    let pause = request.pause_account.is_some() || request.pause_version != "3.5";
+    for (flag, given, hint) in [
+        (
+            "containerd-config-file",
+            request.containerd_config_file.is_some(),
+            "write what it changes under `runtime.config` of the group",
+        ),
+        ("enable-docker-bridge", request.docker_bridge, "write `bridge` under `runtime.dockerConfig`"),
+        ("local-disks", request.local_disks.is_some(), "add a step before `runtime` that sets them up"),
+        ("pause-container-version", pause, "write `runtime.sandboxImage` of the group"),
+        ("mount-bpf-fs", !request.mount_bpf, "systemd mounts it by itself; nothing has to be done"),
+    ] {
+        if given {
+            let message = format!("`--{flag}` of the call is not carried out: the node will differ");
+            tell.warning(codes::FIELD_DIFFERS, at.span, message, hint);
+        }
+    }
+}
+
+/// What the script learns on the machine has to be said here.
+fn told_elsewhere(tell: &mut Teller<'_>, at: &Node, what: &str, example: &str) {
+    let message = format!("a call of `bootstrap.sh` does not say {what}: the image and the machine do");
+    let hint = format!("say it with `--with additions.yaml`: `kind: Additions`, `{example}`");
+    tell.note(codes::DIFFERENCE, at.span, message, hint);
+}

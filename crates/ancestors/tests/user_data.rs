@@ -1,0 +1,124 @@
+//! Calls of `bootstrap.sh` in user-data as Bringup documents.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bringup_ancestors::{Input, joins_a_node, read};
+use bringup_spec::{NodeGroup, OsFamily, Read};
+
+const CALL: &str = r#"#!/bin/bash -xe
+exec > >(tee /var/log/user-data.log|logger -t user-data -s 2>/dev/console) 2>&1
+yum install -y amazon-ssm-agent
+CLUSTER=My_Cluster
+/etc/eks/bootstrap.sh "$CLUSTER" --apiserver-endpoint 'https://ABCD.gr7.us-west-2.eks.amazonaws.com' --b64-cluster-ca 'CERTIFICATE' \
+--dns-cluster-ip '10.100.0.10' \
+--use-max-pods false \
+--kubelet-extra-args '--node-labels=a=b,c=d --max-pods=40 --register-with-taints=k=v:NoSchedule --v=4'
+/opt/aws/bin/cfn-signal --exit-code $? --stack nodes --resource NodeGroup --region us-west-2
+touch /done
+"#;
+
+const ADDITIONS: &str =
+    "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {kubernetes: {version: '1.32'}}\n";
+
+fn certificate() -> String {
+    let example = include_str!("../../../examples/eks-flavour/cluster.yaml");
+    let lines = example.lines().map(str::trim);
+    let from = lines.skip_while(|line| !line.starts_with("-----BEGIN"));
+    let body: Vec<&str> = from.take_while(|line| !line.starts_with("-----END")).collect();
+    BASE64_STANDARD.encode(format!("{}\n-----END CERTIFICATE-----\n", body.join("\n")))
+}
+
+fn of(text: &str) -> Read {
+    let text = text.replace("CERTIFICATE", &certificate());
+    let additions = Input { name: "additions.yaml", text: ADDITIONS };
+    read(&[Input { name: "user-data", text: &text }, additions])
+}
+
+fn group(read: &Read) -> &NodeGroup {
+    assert!(!read.findings.has_errors(), "{:#?}", read.findings);
+    &read.documents[0].cluster.spec.node_groups[0]
+}
+
+/// The script of EKS' images takes these flags to these ends; what stands around its call keeps its place.
+#[test]
+fn a_call_of_the_script_becomes_a_document() {
+    let read = of(CALL);
+    let group = group(&read);
+    let spec = &read.documents[0].cluster.spec;
+    assert_eq!(read.documents[0].cluster.metadata.name.as_str(), "my-cluster");
+    let aws = spec.aws.as_ref().expect("aws");
+    assert_eq!((aws.cluster_name.as_deref(), aws.region.as_str()), (Some("My_Cluster"), "us-west-2"));
+    let api = spec.api.as_ref().expect("api");
+    assert_eq!(api.endpoint, "https://ABCD.gr7.us-west-2.eks.amazonaws.com");
+    assert_eq!(spec.network.dns[0].to_string(), "10.100.0.10");
+    assert_eq!(group.os.family, OsFamily::AmazonLinux2);
+    let labels: Vec<&str> = group.labels.keys().map(String::as_str).collect();
+    assert_eq!(labels, ["a", "c"]);
+    assert_eq!((group.taints[0].key.as_str(), group.taints[0].value.as_str()), ("k", "v"));
+    assert_eq!(group.max_pods, Some(bringup_spec::MaxPods::Fixed(40)));
+    assert_eq!(group.kubelet.flags["v"].to_string(), "4");
+    let steps: Vec<(&str, String)> = group
+        .steps
+        .iter()
+        .map(|step| {
+            let script = step.script.as_ref().map(ToString::to_string).unwrap_or_default();
+            (step.name.as_str(), script.lines().last().unwrap_or_default().to_owned())
+        })
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            ("before-bootstrap", "CLUSTER=My_Cluster".to_owned()),
+            ("after-bootstrap", "touch /done".to_owned())
+        ]
+    );
+    assert_eq!(group.signals[0].stack.as_deref(), Some("nodes"));
+    // The document that is written out is read to the same plan.
+    let tree = bringup_yaml::to_yaml(&read.documents[0].tree().to_value());
+    let again = bringup_spec::read("converted.yaml", &tree);
+    let digest = |document: &bringup_spec::Document| {
+        let compiled = bringup_plan::compile(document, 0, &bringup_plan::LocalFiles::default());
+        compiled.plan.expect("a plan").to_json()
+    };
+    assert_eq!(digest(&again.documents[0]), digest(&read.documents[0]));
+}
+
+/// Words that only a shell or a stack knows are named, with the line of the call.
+#[test]
+fn what_is_not_known_beforehand_is_told_with_its_line() {
+    let read = of("#!/bin/bash\nset -e\n/etc/eks/bootstrap.sh ${ClusterName} $ARGUMENTS\n");
+    let finding = read.findings.iter().find(|finding| finding.code.name == "ancestor/field-refused");
+    let finding = finding.expect("a finding");
+    assert!(finding.message.ends_with("`ClusterName`, `ARGUMENTS`"), "{}", finding.message);
+    assert_eq!(finding.place.as_ref().map(|place| place.span.start.line), Some(3));
+    let read = of("#!/bin/bash\n/etc/eks/bootstrap.sh demo --no-such-flag x --ip-family ipv5\n");
+    let told: Vec<&str> = read.findings.iter().map(|finding| finding.message.as_str()).collect();
+    assert!(told.iter().any(|message| message.contains("`--no-such-flag`")), "{told:?}");
+    assert!(told.iter().any(|message| message.contains("`ipv5`")), "{told:?}");
+    assert!(read.documents.is_empty());
+}
+
+/// cloud-init runs scripts before nodeadm starts kubelet.
+#[test]
+fn scripts_beside_a_node_config_or_a_call_are_steps_before_it() {
+    let part = |kind: &str, body: &str| format!("--//\nContent-Type: {kind}\n\n{body}\n");
+    let message = |parts: &[String]| {
+        format!(
+            "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n{}--//--\n",
+            parts.concat()
+        )
+    };
+    let script = part("text/x-shellscript; charset=\"us-ascii\"", "#!/bin/bash\necho Hello > /hello");
+    let config = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: demo, apiServerEndpoint: 'https://ABCD.gr7.us-west-2.eks.amazonaws.com', certificateAuthority: CERTIFICATE, cidr: 10.100.0.0/16}}";
+    for joins in [part("application/node.eks.aws", config), part("text/x-shellscript", CALL)] {
+        let text = message(&[script.clone(), joins]);
+        assert!(joins_a_node(text.as_bytes()));
+        let read = of(&text);
+        let first = group(&read)
+            .steps
+            .iter()
+            .find(|step| step.script.as_ref().is_some_and(|script| script.to_string().contains("/hello")));
+        assert_eq!(first.map(|step| step.name.as_str()), Some("script-1"));
+    }
+    assert!(!joins_a_node(message(&[script]).as_bytes()));
+    assert!(!joins_a_node(b"#!/bin/sh\necho /etc/eks\n"));
+}
