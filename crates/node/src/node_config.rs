@@ -141,7 +141,8 @@ fn of_path(path: &Path) -> Result<Option<NodeConfig>, Stop> {
 
 /// The NodeConfig that bytes hold, whatever they are wrapped in. All that is wrong is told.
 fn decoded(name: &str, bytes: &[u8]) -> Result<Option<NodeConfig>, Stop> {
-    let Unpacked { texts, mut findings } = nodeconfig::unpack(name, bytes);
+    // On the node, cloud-init runs the scripts itself.
+    let Unpacked { texts, mut findings, .. } = nodeconfig::unpack(name, bytes);
     let mut configs = Vec::new();
     for (name, text) in texts {
         let (read, more) = nodeconfig::read(&name, &text);
