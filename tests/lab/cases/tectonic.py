@@ -127,16 +127,22 @@ def late(lab):
     assert trial.of("bootkube", "paused") and trial.of("bootkube", "resumed"), trial.story()
 
 
+# A runtime, as far as it is asked.
+RUNTIME = """#!/bin/sh
+[ "$1" = --version ] && exec echo containerd example.com/containerd v2.99.9
+exec sleep infinity
+"""
+
+
 def another_runtime(lab):
     """The runtime goes by the version of Kubernetes; the data of the image's own is gone when the machine has rebooted."""
     machine = lab.machine("another runtime")
     url = "https://downloads.lab.example/containerd.tar.gz"
-    program = '#!/bin/sh\n[ "$1" = --version ] && exec echo containerd example.com/containerd v2.99.9\nmkdir -p /var/lib/containerd && echo new >/var/lib/containerd/by\nexec sleep infinity\n'
-    words, source = served(machine, url, "containerd", tarball({"bin/containerd": program}))
+    words, source = served(machine, url, "containerd", tarball({"bin/containerd": RUNTIME}))
     version = {"kubernetes": "1.33", "version": "2.99.9", "downloads": source["downloads"]}
     made = master(software={"runtime": {"from": "url", "path": "/usr/local"}}, runtime={"versions": [version]})
     # The image's own, which has been at work.
-    image = machine.give(program.replace("2.99.9", "1.7.20"), "image", mode=0o755)
+    image = machine.give(RUNTIME.replace("2.99.9", "1.7.20"), "image", mode=0o755)
     old = ["--file", f"/usr/local/bin/containerd={image}", "--file", f"/var/lib/containerd/meta.db={machine.give('old', 'old')}"]
     first = machine.boot(made, *options(machine, *SCRIPTS), *words, *old).did_not()
     assert first.of("reboot", "rebooting"), first.story()
