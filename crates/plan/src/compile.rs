@@ -182,7 +182,7 @@ fn our_steps(context: &mut Context<'_>, decisions: &Decisions, programs: &operat
     steps.extend(runtime::versions::removal(context));
     steps.push(gate(context, decisions, &flags));
     steps.extend(joining.programs);
-    let snap = decisions.snap.then(|| eksctl::snap(flags));
+    let snap = decisions.is_snap().then(|| eksctl::snap(flags));
     let health = Action::StartKubelet { health: health::url(context, decisions), snap };
     let mut start = plain("kubelet", Phase::Kubelet, health);
     start.every_boot = true;
@@ -226,7 +226,7 @@ fn kubelet_files(
     let flags = flags::whole(context, decisions, Some(sandbox_image));
     if unit::has_static_environment(context, decisions) {
         let mut line = Text::default();
-        if !decisions.snap {
+        if !decisions.is_snap() {
             line.push_str(&format!("{ARGUMENTS_VARIABLE}='"));
             line.push(&flags::line(&flags));
             line.push_str("'\n");
@@ -246,7 +246,7 @@ fn kubelet_files(
 /// What is set through snapd does not pass the gate as arguments: the snap is set once the gate is open, and started then.
 fn gate(context: &Context<'_>, decisions: &Decisions, flags: &Flags) -> Step {
     let mut environment: BTreeMap<String, Text> = context.group.kubelet.environment.clone();
-    let queue_kubelet = decisions.join != JoinMethod::Kubeadm && !decisions.snap;
+    let queue_kubelet = decisions.join != JoinMethod::Kubeadm && !decisions.is_snap();
     if queue_kubelet {
         environment.insert(ARGUMENTS_VARIABLE.to_owned(), flags::line(flags));
     }

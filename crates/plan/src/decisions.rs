@@ -36,11 +36,24 @@ pub(crate) struct Decisions {
     /// Where kubelet finds containerd.
     pub(crate) socket: String,
     pub(crate) agent: AgentSource,
-    /// Whether kubelet is a snap.
-    pub(crate) snap: bool,
+    pub(crate) kubelet: KubeletForm,
+}
+
+/// What kubelet is on the image.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KubeletForm {
+    /// A program that our unit starts.
+    Program,
+    /// A snap, with a unit of its own.
+    Snap,
 }
 
 impl Decisions {
+    /// Whether kubelet is a snap.
+    pub(crate) fn is_snap(&self) -> bool {
+        self.kubelet == KubeletForm::Snap
+    }
+
     pub(crate) fn new(context: &mut Context<'_>) -> Self {
         let group = context.group;
         let os = group.os.family;
@@ -68,7 +81,7 @@ impl Decisions {
             cgroup_driver: agreement.driver,
             socket: agreement.socket,
             agent: group.agent.from,
-            snap: eksctl::has_snap(context),
+            kubelet: if eksctl::has_snap(context) { KubeletForm::Snap } else { KubeletForm::Program },
         }
     }
 

@@ -126,7 +126,7 @@ fn entry(context: &Context<'_>, decisions: &Decisions, flags: &Flags) -> Option<
         let link = Action::MakeLink { path: path.to_owned(), target: AGENT.to_owned() };
         return Some(plain("eksctl-bootstrap", Phase::Configure, link));
     }
-    let script = if decisions.snap { snap_script(flags) } else { Text::literal(UNIT_SCRIPT) };
+    let script = if decisions.is_snap() { snap_script(flags) } else { Text::literal(UNIT_SCRIPT) };
     Some(write_file("eksctl-bootstrap", Phase::Configure, path, "0755", Content::Text(script)))
 }
 
@@ -160,7 +160,7 @@ fn snap_script(flags: &Flags) -> Text {
 /// The unit that calls that script, once there are snaps.
 pub(crate) fn script_unit(context: &Context<'_>, decisions: &Decisions) -> Option<crate::Unit> {
     let path = entry_path(context.group.os.family)?;
-    if decisions.agent != AgentSource::None || !decisions.snap {
+    if decisions.agent != AgentSource::None || !decisions.is_snap() {
         return None;
     }
     let text = format!(

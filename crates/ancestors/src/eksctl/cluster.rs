@@ -205,7 +205,7 @@ fn groups(document: &Node, top: &Record<'_>, cluster: &Cluster<'_>, tell: &mut T
                 );
                 continue;
             }
-            groups.extend(group::translated(item, index, managed, cluster, tell));
+            groups.push(group::translated(item, index, managed, cluster, tell));
         }
     }
     let silent = |node: &&Node| node.entries().is_some() && node.get("volumeEncrypted").is_none();

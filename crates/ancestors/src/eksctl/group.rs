@@ -51,7 +51,7 @@ pub(super) fn translated(
     managed: bool,
     cluster: &Cluster<'_>,
     tell: &mut Teller<'_>,
-) -> Option<Group> {
+) -> Group {
     let node = without_idle(node);
     let what = if managed { "a managed node group of eksctl" } else { "a node group of eksctl" };
     let table = [tables::BASE, if managed { tables::MANAGED } else { tables::SELF_MANAGED }].concat();
@@ -93,7 +93,7 @@ pub(super) fn translated(
     tree.put_full("launch", launch::translated(&given, cluster, arm, tell));
     tree.put("scaling", scaling::translated(&given, cluster, &parts.labels, &parts.taints, tell));
     tree.put("carriers", list(span, family.carriers().into_iter().map(|word| plain(span, word)).collect()));
-    Some(Group { tree: tree.into_node(), family, span, learnt: parts.learnt })
+    Group { tree: tree.into_node(), family, span, learnt: parts.learnt }
 }
 
 /// The group's name. eksctl makes one up at random where there is none.

@@ -23,7 +23,8 @@ pub(super) fn ask(socket: &Path, request: &SnapRequest, patience: Duration) -> i
         request.method, request.path
     );
     if request.body.is_some() {
-        text.push_str(&format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()));
+        let length = body.len();
+        text.extend(["Content-Type: application/json\r\nContent-Length: ", &length.to_string(), "\r\n"]);
     }
     text.push_str("\r\n");
     text.push_str(body);
@@ -39,9 +40,8 @@ pub(super) fn ask(socket: &Path, request: &SnapRequest, patience: Duration) -> i
 /// The status and the body of a whole answer.
 fn read(answer: &[u8]) -> io::Result<(u16, Vec<u8>)> {
     let end = answer.windows(4).position(|window| window == b"\r\n\r\n");
-    let (head, rest) = match end.and_then(|end| Some((answer.get(..end)?, answer.get(end + 4..)?))) {
-        Some(parts) => parts,
-        None => return Err(broken("the answer ends before its head does")),
+    let Some((head, rest)) = end.and_then(|end| Some((answer.get(..end)?, answer.get(end + 4..)?))) else {
+        return Err(broken("the answer ends before its head does"));
     };
     let head = String::from_utf8_lossy(head);
     let mut lines = head.split("\r\n");

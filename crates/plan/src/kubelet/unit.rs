@@ -21,7 +21,7 @@ pub(crate) fn unit(context: &Context<'_>, decisions: &Decisions) -> Unit {
     let kubeadm = decisions.join == JoinMethod::Kubeadm;
     let gated = decisions.agent != AgentSource::None;
     let runtime = runtime_unit(decisions.runtime);
-    let snap = decisions.snap;
+    let snap = decisions.is_snap();
     let mut drop_ins = BTreeMap::new();
     let mut text = String::from("[Unit]\n");
     if gated {
@@ -71,7 +71,7 @@ pub(crate) fn unit(context: &Context<'_>, decisions: &Decisions) -> Unit {
 
 /// Whether kubelet's variables stand in a file: there is no agent to publish them with the gate, and there are some.
 pub(crate) fn has_static_environment(context: &Context<'_>, decisions: &Decisions) -> bool {
-    let some = !decisions.snap || !context.group.kubelet.environment.is_empty();
+    let some = !decisions.is_snap() || !context.group.kubelet.environment.is_empty();
     decisions.agent == AgentSource::None && decisions.join != JoinMethod::Kubeadm && some
 }
 
