@@ -17,6 +17,7 @@
 use bringup_yaml::{Content, Entry, Node};
 
 use crate::codes;
+use crate::kops::plain_name;
 use crate::tell::Teller;
 
 /// The kind of such documents.
@@ -57,7 +58,7 @@ pub(crate) fn lay_over(documents: &mut [Node], additions: &Node, tell: &mut Tell
     };
     let mut used = false;
     for document in documents.iter_mut() {
-        if wanted.is_some() && wanted != name_of(document) {
+        if !is_meant(wanted.as_deref(), name_of(document).as_deref()) {
             continue;
         }
         used = true;
@@ -70,9 +71,26 @@ pub(crate) fn lay_over(documents: &mut [Node], additions: &Node, tell: &mut Tell
             Some(name) => format!("there is no cluster `{name}` to add to"),
             None => "there is no document of another system to add to".to_owned(),
         };
-        let hint = "give the file that it adds to in the same call; a Bringup document needs no additions";
-        tell.error(codes::ADDITIONS, additions.span, message, hint);
+        let known: Vec<String> = documents.iter().filter_map(name_of).collect();
+        let hint = if known.is_empty() {
+            "give the file that it adds to in the same call; a Bringup document needs no additions".to_owned()
+        } else {
+            format!("there is {}; leave `metadata` out to add to each", names(&known))
+        };
+        let place = additions.get("metadata").and_then(|metadata| metadata.get("name")).unwrap_or(additions);
+        tell.error(codes::ADDITIONS, place.span, message, hint);
     }
+}
+
+/// Whether what is for this name is for a document or group of that one. Names that a Bringup document cannot have are
+/// written in other letters there; both are good.
+fn is_meant(wanted: Option<&str>, name: Option<&str>) -> bool {
+    wanted.is_none_or(|wanted| name == Some(wanted) || name == Some(plain_name(wanted).as_str()))
+}
+
+/// `a`, `b`, for a hint.
+fn names(known: &[String]) -> String {
+    known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn lay_spec(spec: &mut Node, more: &Node, tell: &mut Teller<'_>) {
@@ -96,17 +114,22 @@ fn lay_spec(spec: &mut Node, more: &Node, tell: &mut Teller<'_>) {
 fn lay_group(spec: &mut Node, more: &Node, tell: &mut Teller<'_>) {
     let name = more.get("name").and_then(Node::text);
     let mut used = false;
+    let mut known: Vec<String> = Vec::new();
     let groups = value_of(spec, "nodeGroups").map(|groups| &mut groups.content);
     if let Some(Content::List(groups)) = groups {
         for group in groups {
-            if name.is_none() || group.get("name").and_then(Node::text) == name {
+            let own = group.get("name").and_then(Node::text).map(ToOwned::to_owned);
+            if is_meant(name, own.as_deref()) {
                 used = true;
-                more.entries().unwrap_or_default().iter().for_each(|entry| lay_entry(group, entry));
+                let added = more.entries().unwrap_or_default().iter().filter(|entry| entry.key != "name");
+                added.for_each(|entry| lay_entry(group, entry));
+            } else {
+                known.extend(own);
             }
         }
     }
     if let (false, Some(name)) = (used, name) {
-        let hint = "write the name of a group of the other document; leave `name` out to add to each";
+        let hint = format!("the groups are {}; leave `name` out to add to each", names(&known));
         tell.error(codes::ADDITIONS, more.span, format!("there is no node group `{name}` to add to"), hint);
     }
 }

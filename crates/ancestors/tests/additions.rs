@@ -80,7 +80,7 @@ fn what_would_be_lost_is_told_at_its_place() {
         ),
         (
             "metadata: {name: cls-z}\nspec: {}\n",
-            "more.yaml:1:1 ancestor/additions there is no cluster `cls-z` to add to",
+            "more.yaml:3:18 ancestor/additions there is no cluster `cls-z` to add to",
         ),
         (
             "nodeGroups: []\nspec: {}\n",

@@ -53,7 +53,11 @@ const OURS: Layout = Layout {
 pub(crate) fn layout(flavour: Flavour, os: OsFamily) -> Layout {
     match flavour {
         Flavour::Bringup => OURS,
-        Flavour::Kops => Layout { aliases: &["kops-configuration.service"], ..OURS },
+        Flavour::Kops => Layout {
+            credential_provider: "/var/lib/kubelet/credential-provider.conf",
+            aliases: &["kops-configuration.service"],
+            ..OURS
+        },
         Flavour::Tectonic => Layout {
             kubeconfig: "/etc/kubernetes/kubeconfig",
             certificate_authority: "/etc/kubernetes/ca.crt",

@@ -13,6 +13,8 @@ spec:
   nodeGroups:
     - agent: image
       software: {kubelet: {from: image}, runtime: {from: image}, cni: {from: image}}
+      imageCredentialProvider: null
+      assets: []
 """
 
 # In place of programs that fetch something: tells when it was called.

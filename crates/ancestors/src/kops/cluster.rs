@@ -4,6 +4,7 @@ use bringup_diag::Span;
 use bringup_spec::KubernetesVersion;
 use bringup_yaml::{Entry, Node, Resolved, Scalar};
 
+use super::cloud_fields::{AWS, CLOUDS};
 use super::cluster_fields::{
     API, ASSETS, CLUSTER, EGRESS_PROXY, HTTP_PROXY, KUBE_DNS, NETWORKING, NODE_LOCAL_DNS, SUBNET, TOPOLOGY,
 };
@@ -154,12 +155,16 @@ impl<'a> Cluster<'a> {
     }
 
     /// What of the cluster goes into the launch of machines of a role.
-    pub(super) fn common(&self, role: Role) -> Common<'a> {
+    pub(super) fn common<'b>(&self, role: Role, labels: &'b [(String, Node)]) -> Common<'b>
+    where
+        'a: 'b,
+    {
         let policies = self.spec.get("externalPolicies");
         let of = |word: &str| policies.and_then(|policies| policies.get(word));
         Common {
             key_name: self.spec.entry("sshKeyName"),
             tags: self.spec.get("cloudLabels"),
+            labels,
             policies: if role == Role::Node {
                 of("node")
             } else {
@@ -265,12 +270,28 @@ impl<'a> Cluster<'a> {
         network.into_node()
     }
 
-    fn aws(&self, tell: &mut Teller<'_>) -> Node {
-        let mut aws = Branch::new(self.span);
+    /// The region, by the subnets.
+    pub(super) fn region(&self) -> Option<Node> {
         let zone = self.subnets.iter().find_map(|subnet| subnet.get("zone"));
         let region = self.subnets.iter().find_map(|subnet| subnet.get("region"));
         let found = zone.and_then(|zone| Some(text(zone.span, network::region(zone.text()?)?)));
-        match region.cloned().or(found) {
+        region.cloned().or(found)
+    }
+
+    /// Where programs of AWS' cloud provider are, if kops is told.
+    pub(super) fn binaries_location(&self) -> Option<&'a Node> {
+        let location = self.spec.get("cloudProvider")?.get("aws")?.get("binariesLocation")?;
+        location.text().is_some_and(|text| !text.is_empty()).then_some(location)
+    }
+
+    /// The address of the mirror of all that kops downloads.
+    pub(super) fn file_repository(&self) -> Option<&'a str> {
+        self.spec.get("assets")?.get("fileRepository")?.text().filter(|text| !text.is_empty())
+    }
+
+    fn aws(&self, tell: &mut Teller<'_>) -> Node {
+        let mut aws = Branch::new(self.span);
+        match self.region() {
             Some(region) => aws.put("region", region),
             None => tell.note(
                 codes::DIFFERENCE,
@@ -324,6 +345,12 @@ fn version(spec: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Option<Node>
 /// Whether the machines are of AWS: a word in v1alpha2, a mapping of one key in v1alpha3.
 fn is_aws(spec: &Record<'_>, tell: &mut Teller<'_>) -> bool {
     let Some(entry) = spec.entry("cloudProvider") else { return true };
+    if entry.value.entries().is_some() {
+        let clouds = tell.record(&entry.value, "`cloudProvider` of kops", CLOUDS);
+        if let Some(aws) = clouds.get("aws") {
+            tell.record(aws, "`cloudProvider.aws` of kops", AWS);
+        }
+    }
     let named = entry.value.entries().and_then(|entries| entries.first()).map(|entry| entry.key.as_str());
     let cloud = entry.value.text().or(named).unwrap_or_default();
     if cloud == "aws" {

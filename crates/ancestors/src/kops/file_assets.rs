@@ -39,6 +39,7 @@ pub(super) fn read<'a>(nodes: &'a [Node], tell: &mut Teller<'_>) -> Vec<FileAsse
             tell.error(codes::MISSING, node.span, message, "add `content: |`");
             continue;
         }
+        Role::check_list(&record, &format!("the file `{path}`"), tell);
         assets.push(FileAsset { node, record, path });
     }
     assets

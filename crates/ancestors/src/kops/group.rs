@@ -7,8 +7,9 @@ use super::cluster::{Cluster, PodAddresses};
 use super::group_fields::GROUP;
 use super::hooks::{self, hooks};
 use super::image::{DEFAULT, System, is_arm, system};
+use super::image_credentials::image_credentials;
 use super::kubelet::{self, MANIFESTS, laid_over, value};
-use super::labels::{labels, taints};
+use super::labels::{labels, tags, taints};
 use super::launch::{launch, scaling};
 use super::names::Names;
 use super::role::Role;
@@ -75,9 +76,9 @@ pub(super) fn group(
     if basis.role == Role::ControlPlane {
         branch.put("role", text(span, "control-plane"));
     }
-    hardware(&basis, cluster, &mut branch, tell);
+    let is_arm = hardware(&basis, cluster, &mut branch, tell);
     registration(&basis, cluster, &mut branch, tell);
-    programs(&basis, cluster, &mut branch, tell);
+    programs(&basis, cluster, is_arm, &mut branch, tell);
     let dns = cluster.dns(value(&basis.kubelet, "clusterDNS"));
     let kubelet = kubelet::branch(&basis.kubelet, cluster.minor, span, tell);
     Some(Group { branch, kubelet, dns })
@@ -173,24 +174,34 @@ fn kubelet_settings(
             "write `nodeName` for this group in additions",
         );
     }
+    if value(&given, "kubeReserved").is_none() {
+        let message =
+            "nothing is kept for kubelet and the runtime, as with kops: pods may take all of the machine";
+        let hint = "write `kubeReserved`; a document of ours would keep 255 MiB, 11 MiB for each pod, 1 GiB of disk and 6 % of the first core";
+        tell.note(codes::DIFFERENCE, span, message, hint);
+    }
     laid_over(&defaults, &given)
 }
 
-fn hardware(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell: &mut Teller<'_>) {
+/// What the machine is; whether it is one of ARM.
+fn hardware(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell: &mut Teller<'_>) -> bool {
     let Basis { record, role, span, .. } = basis;
     let (types, scale) = scaling(record, *role, *span, tell);
-    if is_arm(record.text("image"), types.first().and_then(Node::text)) {
+    let is_arm = is_arm(record.text("image"), types.first().and_then(Node::text));
+    if is_arm {
         branch.put("architecture", text(*span, "aarch64"));
     }
     if cluster.on_aws {
         let user_data = if basis.system.family == "flatcar" { "ignition" } else { "multipart" };
         branch.put("carriers", words(*span, &[user_data, "cloudformation"]));
         branch.put_full("instanceTypes", list(*span, types));
-        branch.put_full("launch", launch(cluster.common(*role), record, *role, *span, tell));
+        let labels = tags(&basis.kubelet, record.get("nodeLabels"), *role, *span);
+        branch.put_full("launch", launch(cluster.common(*role, &labels), record, *role, *span, tell));
         if !is_karpenters(record) {
             branch.put("scaling", scale);
         }
     }
+    is_arm
 }
 
 fn is_karpenters(record: &Record<'_>) -> bool {
@@ -200,7 +211,7 @@ fn is_karpenters(record: &Record<'_>) -> bool {
 /// What the node says of itself: labels, taints, how many pods it takes.
 fn registration(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell: &mut Teller<'_>) {
     let Basis { record, role, span, kubelet, .. } = basis;
-    branch.put_full("labels", labels(kubelet, record.get("nodeLabels"), *span, tell));
+    branch.put_full("labels", labels(kubelet, record.get("nodeLabels"), *role, *span, tell));
     let items =
         |node: Option<&Node>| -> Vec<Node> { node.and_then(Node::items).unwrap_or_default().to_vec() };
     let base = if *role == Role::ControlPlane { &cluster.control_plane_kubelet } else { &cluster.kubelet };
@@ -228,7 +239,13 @@ fn registration(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, t
 }
 
 /// What runs on the node and what it reads: runtime, software, kernel, files, units, steps, parts.
-fn programs(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell: &mut Teller<'_>) {
+fn programs(
+    basis: &Basis<'_>,
+    cluster: &Cluster<'_>,
+    is_arm: bool,
+    branch: &mut Branch,
+    tell: &mut Teller<'_>,
+) {
     let Basis { record, role, system, span, kubelet } = basis;
     let mut names = Names::default();
     let sandbox = value(kubelet, "podInfraContainerImage");
@@ -237,7 +254,9 @@ fn programs(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell:
         Runtime { settings, software: None, files: Vec::new() }
     } else {
         let own = containerd_settings(record.get("containerd"), "containerd of a kops group", tell);
-        containerd(&laid_over(&cluster.containerd, &own), sandbox, cluster.minor, *span, tell)
+        let settings = laid_over(&cluster.containerd, &own);
+        image_credentials(cluster, &settings, *system, is_arm, *span, branch, tell);
+        containerd(&settings, sandbox, cluster.minor, *span, tell)
     };
     branch.put_full("runtime", runtime.settings);
     branch.put_full("software", machine::software(*system, runtime.software, *span, tell));

@@ -53,7 +53,9 @@ pub(super) fn read<'a>(nodes: &'a [Node], tell: &mut Teller<'_>) -> Vec<Hook<'a>
         let container = record
             .get("execContainer")
             .map(|node| tell.record(node, "`execContainer` of kops", EXEC_CONTAINER));
-        hooks.push(Hook { node, record, container });
+        let hook = Hook { node, record, container };
+        hook.check(tell);
+        hooks.push(hook);
     }
     hooks
 }
@@ -61,6 +63,38 @@ pub(super) fn read<'a>(nodes: &'a [Node], tell: &mut Teller<'_>) -> Vec<Hook<'a>
 impl Hook<'_> {
     fn is_disabled(&self) -> bool {
         self.record.flag("disabled") == Some(true) || self.record.flag("enabled") == Some(false)
+    }
+
+    /// Tells of what kops' own validation refuses, or passes over in silence.
+    fn check(&self, tell: &mut Teller<'_>) {
+        let name = self.record.text("name").filter(|name| !name.is_empty());
+        let what = name.map_or_else(|| "the hook".to_owned(), |name| format!("the hook `{name}`"));
+        Role::check_list(&self.record, &what, tell);
+        if self.is_disabled() {
+            return;
+        }
+        let is_raw = self.record.flag("useRawManifest") == Some(true);
+        for key in ["before", "requires", "execContainer"] {
+            if let Some(entry) = self.record.entry(key).filter(|_| is_raw) {
+                let message = format!("{what} has `{key}` beside `useRawManifest`, which kops refuses");
+                let hint = match key {
+                    "before" => "write `Before=` into the manifest's `[Unit]`",
+                    "requires" => "write `Requires=` and `After=` into the manifest's `[Unit]`",
+                    _ => "keep one of the two",
+                };
+                tell.error(codes::FIELD_REFUSED, entry.key_span, message, hint);
+            }
+        }
+        if let Some(entry) = self.record.entry("manifest").filter(|_| self.container.is_some() && !is_raw) {
+            let message =
+                format!("`manifest` of {what} is not carried out: like kops, the container is run alone");
+            tell.warning(
+                codes::FIELD_DIFFERS,
+                entry.key_span,
+                message,
+                "keep one of the two, or make two hooks",
+            );
+        }
     }
 
     fn manifest(&self) -> Option<&str> {

@@ -17,6 +17,12 @@ const EVICTION: &str = "memory.available<100Mi,nodefs.available<10%,nodefs.inode
 /// A directory that kops makes on every node, and that kubelet reads pods from.
 pub(super) const MANIFESTS: &str = "/etc/kubernetes/manifests";
 
+/// Mappings of which kubelet gets what is written and nothing else, with the keys that are filled in for documents of ours.
+const EXACT: &[(&str, &[&str])] = &[
+    ("kubeReserved", &["cpu", "ephemeral-storage", "memory"]),
+    ("evictionHard", &["memory.available", "nodefs.available", "nodefs.inodesFree"]),
+];
+
 /// Fields of a mapping of kops that say something.
 pub(super) type Settings = Vec<Entry>;
 
@@ -124,10 +130,29 @@ pub(super) fn branch(settings: &[Entry], minor: Option<u16>, span: Span, tell: &
             Becomes::Elsewhere | Becomes::Overridden(_) | Becomes::Gone => {}
         }
     }
+    // What nobody says here is filled in for documents of ours, and not by kops: null takes it away.
+    for (field, keys) in EXACT {
+        match fields.iter_mut().find(|(path, _)| *path == [*field]) {
+            Some((_, given)) => *given = exactly(given, keys),
+            None => fields.push((std::slice::from_ref(field), plain(span, "null"))),
+        }
+    }
     let mut kubelet = Branch::new(span);
     kubelet.put_full("config", nested(span, &fields));
     kubelet.put_full("flags", flags.into_node());
     kubelet
+}
+
+/// The mapping with null for each of these keys that it does not have.
+fn exactly(given: &Node, keys: &[&str]) -> Node {
+    let mut all = Branch::new(given.span);
+    for entry in given.entries().unwrap_or_default() {
+        all.put_field(&entry.key, entry);
+    }
+    for key in keys.iter().filter(|key| given.get(key).is_none()) {
+        all.put(key, plain(given.span, "null"));
+    }
+    all.into_node()
 }
 
 /// Fields by their paths, as a tree.

@@ -1,6 +1,6 @@
 //! Labels and taints of a group's nodes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bringup_diag::Span;
 use bringup_yaml::{Entry, Node};
@@ -41,26 +41,63 @@ fn is_kubelets(label: &str) -> bool {
         || within("node.kubernetes.io")
 }
 
+/// Labels that kops' controller gives the nodes of a role by itself.
+fn of_role(role: Role) -> &'static [&'static str] {
+    match role {
+        Role::Node => &["node-role.kubernetes.io/node"],
+        Role::ControlPlane => &[
+            "node-role.kubernetes.io/control-plane",
+            "kops.k8s.io/kops-controller-pki",
+            "node.kubernetes.io/exclude-from-external-load-balancers",
+        ],
+        Role::ApiServer => &["node-role.kubernetes.io/api-server"],
+        Role::Bastion | Role::Part => &[],
+    }
+}
+
 /// The labels of kubelet's settings with the group's own laid over them; those that kubelet may not set are told.
-pub(super) fn labels(kubelet: &[Entry], group: Option<&Node>, span: Span, tell: &mut Teller<'_>) -> Node {
+pub(super) fn labels(
+    kubelet: &[Entry],
+    group: Option<&Node>,
+    role: Role,
+    span: Span,
+    tell: &mut Teller<'_>,
+) -> Node {
     let entries_of =
         |node: Option<&Node>| -> Settings { node.and_then(Node::entries).unwrap_or_default().to_vec() };
     let all = laid_over(&entries_of(value(kubelet, "nodeLabels")), &entries_of(group));
     let (own, others): (Settings, Settings) = all.into_iter().partition(|entry| is_kubelets(&entry.key));
-    if let Some(first) = others.first() {
-        let names: Vec<String> = others.iter().map(|entry| format!("`{}`", entry.key)).collect();
+    let mut names: Vec<&str> = others.iter().map(|entry| entry.key.as_str()).collect();
+    let of_role = of_role(role).iter().copied().filter(|label| !names.contains(label)).collect::<Vec<_>>();
+    names.extend(of_role);
+    if !names.is_empty() {
+        let place = others.first().map_or(span, |entry| entry.key_span);
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         let message = format!(
             "kubelet may not give its own node {}: with kops, its controller does it from outside",
             names.join(", ")
         );
-        let hint = "give nodes these labels with `kubectl label`, or use names outside of `kubernetes.io` and `k8s.io`";
-        tell.warning(codes::FIELD_DIFFERS, first.key_span, message, hint);
+        let hint = "give nodes these labels with `kubectl label`; where kops' controller runs, it does so by the tags of the machine; your own can have names outside of `kubernetes.io` and `k8s.io`";
+        tell.warning(codes::FIELD_DIFFERS, place, message, hint);
     }
     let mut labels = Branch::new(span);
     for entry in &own {
         labels.put_field(&entry.key, &Entry { value: as_text(&entry.value), ..entry.clone() });
     }
     labels.into_node()
+}
+
+/// Tags by which kops' controller, where it runs, knows the labels of a node.
+pub(super) fn tags(kubelet: &[Entry], group: Option<&Node>, role: Role, span: Span) -> Vec<(String, Node)> {
+    let entries = |node: Option<&Node>| node.and_then(Node::entries).unwrap_or_default().to_vec();
+    let mut all: BTreeMap<String, Node> = entries(value(kubelet, "nodeLabels"))
+        .into_iter()
+        .map(|entry| (entry.key, entry.value))
+        .chain(of_role(role).iter().map(|label| ((*label).to_owned(), text(span, ""))))
+        .collect();
+    all.extend(entries(group).into_iter().map(|entry| (entry.key, entry.value)));
+    let tag = |label: String| format!("k8s.io/cluster-autoscaler/node-template/label/{label}");
+    all.into_iter().map(|(label, value)| (tag(label), value)).collect()
 }
 
 /// A label's value is text, whatever it looks like; kops would stumble over a bare number.

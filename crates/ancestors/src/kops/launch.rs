@@ -18,6 +18,8 @@ pub(super) struct Common<'a> {
     pub(super) key_name: Option<&'a Entry>,
     pub(super) tags: Option<&'a Node>,
     pub(super) policies: Option<&'a Node>,
+    /// Tags that tell the labels of nodes.
+    pub(super) labels: &'a [(String, Node)],
 }
 
 /// `launch`.
@@ -50,6 +52,9 @@ pub(super) fn launch(
     let mut named = Branch::new(span);
     for entry in &tags {
         named.put(&entry.key, text(entry.value.span, entry.value.text().unwrap_or_default()));
+    }
+    for (tag, value) in common.labels {
+        named.put(tag, text(value.span, value.text().unwrap_or_default()));
     }
     launch.put_full("tags", named.into_node());
     let groups =

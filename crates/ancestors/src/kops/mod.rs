@@ -3,6 +3,7 @@
 //! All groups of a cluster become node groups of one document. What kops fills in by itself is filled in here, so that
 //! the node is the one that kops would make; what its own programs do on a running cluster is told.
 
+mod cloud_fields;
 mod cluster;
 mod cluster_fields;
 mod file_assets;
@@ -11,6 +12,7 @@ mod group_fields;
 mod hook_unit;
 mod hooks;
 mod image;
+mod image_credentials;
 mod kubelet;
 mod kubelet_fields;
 mod labels;
@@ -31,6 +33,7 @@ use bringup_yaml::Node;
 use self::cluster::Cluster;
 use self::group::{Group, group};
 use self::names::Names;
+pub(crate) use self::names::plain_name;
 use crate::codes;
 use crate::fields::{Field, Use};
 use crate::tell::Teller;

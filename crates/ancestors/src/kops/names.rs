@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Lower-case letters, digits and `-`, at most 63: what does not fit becomes `-`.
-pub(super) fn plain_name(text: &str) -> String {
+pub(crate) fn plain_name(text: &str) -> String {
     let letters = text
         .chars()
         .map(|letter| letter.to_ascii_lowercase())

@@ -2,7 +2,9 @@
 
 use bringup_yaml::Node;
 
+use crate::codes;
 use crate::fields::Record;
+use crate::tell::Teller;
 
 /// A role of kops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +20,18 @@ pub(super) enum Role {
     /// One of the parts of the control plane that newer releases try out.
     Part,
 }
+
+/// The names of roles; the older one of the control plane is v1alpha2's.
+const WORDS: [(&str, Role); 8] = [
+    ("Node", Role::Node),
+    ("ControlPlane", Role::ControlPlane),
+    ("Master", Role::ControlPlane),
+    ("APIServer", Role::ApiServer),
+    ("Bastion", Role::Bastion),
+    ("Etcd", Role::Part),
+    ("Scheduler", Role::Part),
+    ("KubeControllerManager", Role::Part),
+];
 
 impl Role {
     /// The role of this name.
@@ -36,6 +50,28 @@ impl Role {
     /// Whether something with a list of roles is for this one; without the list it is for all.
     pub(super) fn is_meant(self, record: &Record<'_>) -> bool {
         let roles = record.items("roles");
-        roles.is_empty() || roles.iter().filter_map(Node::text).any(|role| Self::parse(role) == Some(self))
+        roles.is_empty() || roles.iter().filter_map(Node::text).any(|role| Self::exact(role) == Some(self))
+    }
+
+    /// The role of exactly this name: in lists kops compares by the letter.
+    fn exact(text: &str) -> Option<Self> {
+        WORDS.iter().find(|(word, _)| *word == text).map(|(_, role)| *role)
+    }
+
+    /// Tells of names in a list of roles that are none: kops takes them for roles that no group has.
+    pub(super) fn check_list(record: &Record<'_>, what: &str, tell: &mut Teller<'_>) {
+        for node in record.items("roles") {
+            let Some(word) = node.text().filter(|word| Self::exact(word).is_none()) else { continue };
+            let near = match Self::parse(word) {
+                Some(role) => WORDS.iter().find(|(_, known)| *known == role).map(|(word, _)| *word),
+                None => bringup_diag::closest(word, WORDS.iter().map(|(word, _)| *word)),
+            };
+            let hint = near.map_or_else(
+                || "write `Node`, `ControlPlane`, `APIServer` or `Bastion`".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            );
+            let message = format!("kops has no role `{word}`: {what} is left out of every group for it");
+            tell.warning(codes::FIELD_DIFFERS, node.span, message, hint);
+        }
     }
 }

@@ -30,10 +30,7 @@ pub(super) const CONTAINERD: &[Field] = &[
     ("selinuxEnabled", Taken),
     ("skipInstall", Taken),
     ("state", Taken),
-    (
-        "useECRCredentialsForMirrors",
-        Differs("give kubelet credentials with `imageCredentialProvider` in additions"),
-    ),
+    ("useECRCredentialsForMirrors", Taken),
     ("version", Taken),
 ];
 

@@ -171,3 +171,61 @@ fn unknown_metadata_is_named() {
     assert!(told.contains(&"unknown field `colour` in `metadata` of an object of kops"), "{told:?}");
     assert!(!told.iter().any(|message| message.contains("creationTimestamp")), "{told:?}");
 }
+
+/// v1alpha3 has under `cloudProvider.aws` what v1alpha2 has in the cluster; each field is told by its own name.
+#[test]
+fn fields_of_a_cloud_are_accounted_for_one_by_one() {
+    let text = cluster("")
+        .replace("v1alpha2", "v1alpha3")
+        .replace("cloudProvider: aws", "cloudProvider: {aws: {warmPool: {minSize: 1}, ebsCSIDriver: {enabled: true}, colour: blue, useIPBasedNodeNames: true}}")
+        + &group("");
+    let told = warnings(&text);
+    assert!(
+        told.contains(
+            &"`warmPool` of `cloudProvider.aws` of kops is not carried out: the node will differ".to_owned()
+        ),
+        "{told:?}"
+    );
+    assert!(told.contains(&"unknown field `colour` in `cloudProvider.aws` of kops".to_owned()), "{told:?}");
+    let notes = crate::told(translated(&text).findings, Severity::Note);
+    assert!(
+        notes.iter().any(|message| message.starts_with("`ebsCSIDriver` of `cloudProvider.aws` of kops")),
+        "{notes:?}"
+    );
+    let slip = text.replace("{aws: {warmPool", "{asw: 1, aws: {warmPool");
+    assert_eq!(errors(&slip), ["unknown field `asw` in `cloudProvider` of kops"]);
+}
+
+/// A name of kops has letters that a document of ours cannot have: additions may use either.
+#[test]
+fn additions_know_a_cluster_and_a_group_by_both_names() {
+    let text = cluster("") + &group("").replace("name: nodes", "name: nodes.a");
+    let with = |name: &str, group: &str| {
+        let more = format!(
+            "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nmetadata: {{name: {name}}}\nspec:\n  join: {{kubeconfig: {{secretsManager: x}}}}\n  nodeGroups:\n  - name: {group}\n    swap: keep\n"
+        );
+        read(&[Input { name: "kops.yaml", text: &text }, Input { name: "more.yaml", text: &more }])
+    };
+    for (name, group) in [("quarry.example.com", "nodes.a"), ("quarry-example-com", "nodes-a")] {
+        let read = with(name, group);
+        assert_eq!(crate::told(read.findings, Severity::Error), Vec::<String>::new());
+        let tree = crate::as_json(read.documents[0].tree());
+        assert_eq!(tree["spec"]["nodeGroups"][0]["swap"], "keep");
+        assert_eq!(tree["spec"]["nodeGroups"][0]["name"], "nodes-a");
+    }
+    let hints = |read: bringup_spec::Read| -> Vec<String> {
+        read.findings
+            .into_iter()
+            .filter(|finding| finding.code.name == "ancestor/additions")
+            .filter_map(|finding| finding.hint)
+            .collect()
+    };
+    assert_eq!(
+        hints(with("other", "nodes.a")),
+        ["there is `quarry-example-com`; leave `metadata` out to add to each"]
+    );
+    assert_eq!(
+        hints(with("quarry.example.com", "x")),
+        ["the groups are `nodes-a`; leave `name` out to add to each"]
+    );
+}

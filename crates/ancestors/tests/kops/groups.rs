@@ -125,7 +125,12 @@ fn machines_are_launched_as_kops_launches_them() {
             "keyName": "admin",
             "volumes": [{"sizeGiB": 128}, {"device": "/dev/xvdd", "sizeGiB": 20, "type": "gp3", "encrypted": false}],
             "metadata": {"tokensRequired": false, "hopLimit": 3},
-            "tags": {"team": "b", "stage": "test"},
+            "tags": {
+                "team": "b",
+                "stage": "test",
+                // By these kops' controller labels nodes from outside.
+                "k8s.io/cluster-autoscaler/node-template/label/node-role.kubernetes.io/node": "",
+            },
             "securityGroups": ["sg-0123456789abcdef0"],
             "role": {"instanceProfile": "nodes"},
             "spot": true,
@@ -182,6 +187,25 @@ fn docker_is_told_what_kops_tells_it() {
             },
         })
     );
+}
+
+/// dockerd does not start with options of a log that its driver does not have; these two are those of files.
+#[test]
+fn another_log_of_docker_has_no_options_of_files() {
+    let text = format!(
+        "{}{}",
+        cluster("containerRuntime: docker\ndocker: {version: 20.10.1, logDriver: journald}\n")
+            .replace("v1.33.4", "1.22.1"),
+        group("")
+    );
+    let daemon: serde_json::Value =
+        serde_json::from_str(&crate::written(&text, "/etc/docker/daemon.json").unwrap()).unwrap();
+    assert_eq!(daemon["log-driver"], "journald");
+    assert_eq!(daemon.get("log-opts"), None);
+    let files = text.replace("journald", "local");
+    let daemon: serde_json::Value =
+        serde_json::from_str(&crate::written(&files, "/etc/docker/daemon.json").unwrap()).unwrap();
+    assert_eq!(daemon["log-opts"]["max-file"], "10");
 }
 
 /// kops' own settings of the kernel, and the cluster's, which it writes behind the group's: the last counts.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{cluster, first_group, group, named_group, spec, warnings};
+use crate::{cluster, errors, first_group, group, named_group, spec, warnings};
 
 fn unit<'a>(group: &'a Value, name: &str) -> &'a Value {
     let units = group["units"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -144,4 +144,53 @@ fn file_assets_are_files() {
         .as_array()
         .unwrap()
     );
+}
+
+/// kops compares roles by the letter, and has no others: what is for another role is for no group, without a word.
+#[test]
+fn roles_that_no_group_has_are_told() {
+    let text = format!(
+        "{}{}",
+        cluster(
+            "fileAssets:\n- {name: a, content: x, roles: [Nodes]}\n- {name: b, content: x, roles: [bogusrole]}\nhooks:\n- {name: c, roles: [Worker], manifest: ExecStart=/c}\n- {name: d, roles: [Node, Bastion], manifest: ExecStart=/d}\n"
+        ),
+        group("")
+    );
+    let told = warnings(&text);
+    for message in [
+        "kops has no role `Nodes`: the file `/srv/kubernetes/assets/a` is left out of every group for it",
+        "kops has no role `bogusrole`: the file `/srv/kubernetes/assets/b` is left out of every group for it",
+        "kops has no role `Worker`: the hook `c` is left out of every group for it",
+    ] {
+        assert!(told.contains(&message.to_owned()), "{message} in {told:?}");
+    }
+    let group = first_group(&text);
+    assert_eq!(group["files"].as_array().unwrap().len(), 1, "kops' own settings of the kernel");
+    assert_eq!(group["units"].as_array().unwrap().len(), 1);
+}
+
+/// The rules of kops' validation of hooks; those that are switched off are not looked at.
+#[test]
+fn hooks_that_kops_refuses_or_half_ignores_are_told() {
+    let of = |hook: &str| format!("{}{}", cluster(&format!("hooks:\n- {{name: h, {hook}}}\n")), group(""));
+    let raw = "useRawManifest: true, manifest: \"[Service]\\nExecStart=/x\\n\"";
+    assert_eq!(
+        errors(&of(&format!("{raw}, requires: [docker.service], before: [kubelet.service]"))),
+        [
+            "the hook `h` has `requires` beside `useRawManifest`, which kops refuses",
+            "the hook `h` has `before` beside `useRawManifest`, which kops refuses"
+        ]
+    );
+    assert_eq!(
+        errors(&of(&format!("{raw}, execContainer: {{image: busybox}}"))),
+        ["the hook `h` has `execContainer` beside `useRawManifest`, which kops refuses"]
+    );
+    assert_eq!(
+        errors(&of(&format!("{raw}, requires: [docker.service], disabled: true"))),
+        Vec::<String>::new()
+    );
+    let both = of("execContainer: {image: busybox}, manifest: ExecStart=/x");
+    assert!(warnings(&both).contains(
+        &"`manifest` of the hook `h` is not carried out: like kops, the container is run alone".to_owned()
+    ));
 }

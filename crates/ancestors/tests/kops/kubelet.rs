@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::{cluster, first_group, group, named_group, spec, warnings};
+use crate::{cluster, first_group, group, kubelet_config, named_group, spec, warnings};
 
 /// Fields of the group replace the cluster's; lists as a whole, mappings key by key. The control plane has its own.
 #[test]
@@ -17,12 +17,12 @@ fn settings_of_cluster_and_group_are_merged() {
     );
     let spec = spec(&text);
     let config = &spec["nodeGroups"][0]["kubelet"]["config"];
-    assert_eq!(config["kubeReserved"], json!({"cpu": "100m", "memory": "200Mi"}));
+    assert_eq!(config["kubeReserved"], json!({"cpu": "100m", "memory": "200Mi", "ephemeral-storage": null}));
     assert_eq!(config["podPidsLimit"], 1024);
     assert_eq!(config["allowedUnsafeSysctls"], json!(["kernel.msg*"]));
     let masters = &spec["nodeGroups"][1]["kubelet"]["config"];
     assert_eq!(masters["podPidsLimit"], 4096);
-    assert_eq!(masters.get("kubeReserved"), None);
+    assert_eq!(masters["kubeReserved"], json!(null));
 }
 
 /// kops writes mappings and lists as text, and truth values of gates in quotes.
@@ -40,7 +40,8 @@ fn texts_become_what_kubelet_reads() {
         kubelet,
         json!({
             "config": {
-                "evictionHard": {"memory.available": "5%", "nodefs.available": "10%"},
+                "evictionHard": {"memory.available": "5%", "nodefs.available": "10%", "nodefs.inodesFree": null},
+                "kubeReserved": null,
                 "evictionSoft": {"memory.available": "10%"},
                 "evictionSoftGracePeriod": {"memory.available": "2m"},
                 "enforceNodeAllocatable": ["pods", "kube-reserved"],
@@ -78,6 +79,21 @@ fn what_kops_fills_in_is_filled_in() {
     assert_eq!(usual["staticPodPath"], "/etc/kubernetes/manifests");
     assert_eq!(usual["shutdownGracePeriod"], "30s");
     assert_eq!(config("networking: {amazonvpc: {}}").get("shutdownGracePeriod"), None);
+}
+
+/// kops reserves nothing by itself, and hands reservations and thresholds to kubelet as they are written.
+#[test]
+fn nothing_is_reserved_or_evicted_for_but_what_is_written() {
+    let config = |kubelet: &str| kubelet_config(&format!("{}{}", cluster(""), group(kubelet)));
+    let usual = config("");
+    assert_eq!(usual.get("kubeReserved"), None);
+    assert_eq!(usual.get("systemReserved"), None);
+    assert_eq!(usual["evictionHard"].as_object().unwrap().len(), 5);
+    let given = config(
+        "kubelet:\n  kubeReserved: {cpu: 100m}\n  evictionHard: memory.available<5%,nodefs.available<7%\n",
+    );
+    assert_eq!(given["kubeReserved"], json!({"cpu": "100m"}));
+    assert_eq!(given["evictionHard"], json!({"memory.available": "5%", "nodefs.available": "7%"}));
 }
 
 /// kops counts interfaces only where pods have addresses of the cloud, and never above Kubernetes' own 110.
@@ -122,6 +138,10 @@ fn labels_and_taints_come_from_all_places() {
     assert_eq!(masters["taints"][1]["key"], "node-role.kubernetes.io/control-plane");
     let told = warnings(&text);
     assert!(told.iter().any(|message| message.contains("`kops.k8s.io/instancegroup`")), "{told:?}");
+    // kops' controller gives every node the label of its role.
+    for label in ["`node-role.kubernetes.io/node`", "`node-role.kubernetes.io/control-plane`"] {
+        assert!(told.iter().any(|message| message.contains(label)), "{label} in {told:?}");
+    }
 }
 
 /// One DNS for all groups is the cluster's; where they differ, each kubelet is told its own.

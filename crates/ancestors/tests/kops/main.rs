@@ -11,13 +11,14 @@
 mod fields;
 mod groups;
 mod hooks;
+mod images;
 mod kubelet;
 mod parts;
 mod same;
 
 use bringup_ancestors::{Input, read};
 use bringup_diag::{Finding, Severity};
-use bringup_plan::{LocalFiles, Plan, compile};
+use bringup_plan::{Action, Content, LocalFiles, Plan, compile};
 use bringup_spec::Read;
 use serde_json::Value;
 
@@ -87,6 +88,23 @@ fn plans(read: &Read) -> Vec<Plan> {
             plan_of_tree
         })
         .collect()
+}
+
+/// The text of a file that the first group's plan writes.
+fn written(text: &str, path: &str) -> Option<String> {
+    let plans = plans(&translated(text));
+    plans.first()?.steps.iter().find_map(|step| match &step.action {
+        Action::WriteFile { path: at, content: Content::Text(text), .. } if at == path => {
+            Some(text.to_string())
+        }
+        _ => None,
+    })
+}
+
+/// What kubelet of the first group reads.
+fn kubelet_config(text: &str) -> Value {
+    let config = written(text, "/etc/kubernetes/kubelet/config.json").expect("kubelet's configuration");
+    serde_json::from_str(&config).unwrap_or_else(|fault| panic!("{fault}: {config}"))
 }
 
 /// The first node group.

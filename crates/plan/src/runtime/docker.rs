@@ -19,6 +19,13 @@ pub(super) fn config(context: &mut Context<'_>, decisions: &Decisions) -> Conten
         "log-opts": {"max-size": "10m", "max-file": "10"},
         "max-concurrent-downloads": 10,
     });
+    let driver = context.group.runtime.docker_config.get("log-driver").and_then(Value::as_str);
+    if driver.is_some_and(|driver| !matches!(driver, "json-file" | "local")) {
+        // dockerd does not start with options that its driver does not have.
+        if let Some(fields) = config.as_object_mut() {
+            fields.remove("log-opts");
+        }
+    }
     if !context.group.runtime.docker_config.is_empty() {
         let path = context.at(["runtime", "dockerConfig"]);
         context.origin(PATH, "merged with the document's fields", Origin::Document(path));
