@@ -6,7 +6,8 @@ bringup_diag::codes! {
     OVER_BUDGET = "size/over-budget";
     /// The plan no longer fits into the user-data and is fetched instead: it must be uploaded before a machine starts.
     /// A machine that starts earlier tries again and again, and joins only once the plan is there. Upload what
-    /// `bringup publish` lays out first.
+    /// `bringup publish` lays out first. With kops' flavour, an agent that is fetched and `--base-url` it is always so: the
+    /// user-data has the plan's digest, and changes whenever the plan does.
     FETCHED_PLAN = "size/fetched-plan";
     /// The carrier is larger than some platforms take. The document does not say which platform it is for. Where it is
     /// too large the machine does not launch, or its user-data is cut off. Compare with the platforms that the message

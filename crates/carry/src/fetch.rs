@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use bringup_diag::{Finding, Findings, Severity};
-use bringup_spec::{AgentSource, Url};
+use bringup_spec::{AgentSource, Flavour, Url};
 
 use crate::codes;
 use crate::load::Load;
@@ -138,6 +138,15 @@ fn plan_bases<'load>(load: &'load Load<'_>, fetcher: Fetcher) -> Vec<&'load str>
 /// Whether the node could fetch its plan.
 pub(crate) fn is_fetchable(load: &Load<'_>, fetcher: Fetcher) -> bool {
     load.has_agent() && !plan_bases(load, fetcher).is_empty()
+}
+
+/// Whether the plan is fetched though it may fit. User-data of kops is tiny: it has the digest of the configuration and
+/// where to get it, so that it changes whenever the configuration does, and holds none of it.
+pub(crate) fn is_fetch_preferred(load: &Load<'_>, fetcher: Fetcher) -> bool {
+    load.document.cluster.spec.flavour == Flavour::Kops
+        && load.group.agent.from == AgentSource::Fetch
+        && load.published_at.is_some()
+        && is_fetchable(load, fetcher)
 }
 
 /// What there is to tell where the plan would have to be fetched, and was published where the stub cannot get it.

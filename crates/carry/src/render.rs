@@ -8,7 +8,7 @@ use crate::budget::{Budget, PartSize, budget_of, too_small_elsewhere};
 use crate::bundle::bundle;
 use crate::cloud_config::cloud_config;
 use crate::compress::{base64_text, gzip, gzip_strong};
-use crate::fetch::{Fetcher, is_fetchable, out_of_reach};
+use crate::fetch::{Fetcher, is_fetch_preferred, is_fetchable, out_of_reach};
 use crate::load::Load;
 use crate::multipart::multipart;
 use crate::nodeconfig::nodeconfig;
@@ -192,7 +192,8 @@ pub(crate) fn fitted(
     findings: &mut Findings,
 ) -> Rendered {
     let (platform, limit) = budget_of(load.group.platform);
-    let (plain, parts) = make(false, findings);
+    let preferred = holds_plan && is_fetch_preferred(load, Fetcher::Stub);
+    let (plain, parts) = make(preferred, findings);
     let size = plain.len();
     let (form, bytes) = packed(plain, limit);
     let mut rendered = Rendered {
@@ -202,10 +203,10 @@ pub(crate) fn fitted(
         bytes,
         parts,
         form,
-        plan_fetched: false,
+        plan_fetched: preferred,
         findings: Findings::new(),
     };
-    if rendered.bytes.len() > limit && holds_plan && is_fetchable(load, Fetcher::Stub) {
+    if rendered.bytes.len() > limit && holds_plan && !preferred && is_fetchable(load, Fetcher::Stub) {
         // What there is to tell was told above.
         let (plain, parts) = make(true, &mut Findings::new());
         let size = plain.len();
@@ -238,13 +239,22 @@ pub(crate) fn tell_size(load: &Load<'_>, rendered: &Rendered, findings: &mut Fin
     let Some(budget) = &rendered.budget else { return };
     let place = load.place("carriers");
     if rendered.plan_fetched {
-        findings.push(
+        let finding = if is_fetch_preferred(load, Fetcher::Ignition) {
+            Finding::note(
+                codes::FETCHED_PLAN,
+                "as with kops, the user-data has the plan's digest alone: the node fetches the plan",
+            )
+        } else {
             Finding::warning(
                 codes::FETCHED_PLAN,
-                format!("with the plan inside, the user-data is over {}'s {} bytes; the node fetches the plan instead", budget.platform, budget.limit),
+                format!(
+                    "with the plan inside, the user-data is over {}'s {} bytes; the node fetches the plan instead",
+                    budget.platform, budget.limit
+                ),
             )
-            .at(place.clone())
-            .hint("upload what `bringup publish` lays out before a machine starts"),
+        };
+        findings.push(
+            finding.at(place.clone()).hint("upload what `bringup publish` lays out before a machine starts"),
         );
     }
     if budget.fits() {

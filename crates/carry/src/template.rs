@@ -9,7 +9,7 @@ use crate::budget::{Budget, PartSize, budget_of};
 use crate::cloud_config::cloud_config;
 use crate::codes;
 use crate::compress::{gzip, gzip_strong};
-use crate::fetch::{Fetcher, is_fetchable};
+use crate::fetch::{Fetcher, is_fetch_preferred, is_fetchable};
 use crate::ignition;
 use crate::load::Load;
 use crate::multipart::{multipart, packed_multipart};
@@ -51,11 +51,12 @@ pub(crate) fn template(load: &Load<'_>, carrier: Carrier, findings: &mut Finding
         findings.append(said);
         last = Some(found);
     } else {
-        for (number, make) in FORMS.iter().enumerate() {
+        let inside = if is_fetch_preferred(load, Fetcher::Stub) { WITH_PLAN } else { 0 };
+        for (number, make) in FORMS.iter().enumerate().skip(inside) {
             // What there is to tell is the same in every form.
             let mut said = Findings::new();
             let Some(candidate) = make(load, &mut said) else { continue };
-            if number == 0 || last.is_none() {
+            if number == inside || last.is_none() {
                 findings.append(said);
             }
             let template = written(load, &candidate);
@@ -119,6 +120,9 @@ fn config(load: &Load<'_>, limit: usize, findings: &mut Findings) -> (Candidate,
 fn written(load: &Load<'_>, candidate: &Candidate) -> Template {
     bringup_cloudformation::write(load.document, &load.group_path, load.group, load.plan, &candidate.bytes)
 }
+
+/// So many of the forms have the plan inside.
+const WITH_PLAN: usize = 5;
 
 type Make = fn(&Load<'_>, &mut Findings) -> Option<Candidate>;
 

@@ -21,13 +21,13 @@ spec:
 RECORD = '#!/bin/sh\necho "$(cut -d " " -f 1 /proc/uptime) $0" >>/lab/programs\n'
 
 
-def boot(machine, group, *programs, options=(), **more):
+def boot(machine, group, *programs, options=(), text=CLUSTER, **more):
     record = machine.give(RECORD, "record", 0o755)
     files = [word for program in programs for word in ("--file", f"{program}={record}")]
     kubeconfig = machine.give("apiVersion: v1\nkind: Config\n", "kubeconfig")
     additions = machine.give(ADDITIONS, "additions.yaml")
     return machine.boot(
-        CLUSTER, "--with", additions, "--group", group, "--file", f"/etc/lab/kubeconfig={kubeconfig}", *files, *options, **more
+        text, "--with", additions, "--group", group, "--file", f"/etc/lab/kubeconfig={kubeconfig}", *files, *options, **more
     )  # fmt: skip
 
 
@@ -73,6 +73,24 @@ def recipe(lab):
     assert machine.path("/var/log/status").exists() and machine.path("/var/log/node-is-up").exists()
 
 
+def packages(lab):
+    """A script has the packages of another part, though the agent runs it; a script behind kops' own comes after both."""
+    machine = lab.machine("kops packages")
+    text = CLUSTER.replace("        #cloud-config\n", "        #cloud-config\n        packages: [jq]\n", 1)
+    text = text.replace("uptime >/var/log/status\n", "cat /proc/uptime >/var/log/status-at\n")
+    trial = boot(machine, "nodes", "/usr/bin/apt-get", "/usr/sbin/update-ca-certificates", text=text, patience=120).came_up()
+    called = [line.split() for line in machine.text("/lab/programs").splitlines()]
+    certificates = [float(at) for at, program in called if program.endswith("update-ca-certificates")]
+    installed = [float(at) for at, program in called if program.endswith("apt-get")]
+    assert len(certificates) == 1 and installed and max(installed) < certificates[0], called
+    assert at(trial, "await-cloud-init", "finished") < at(trial, "certificates-sh", "started"), trial.story()
+    up = float(machine.text("/var/log/status-at").split()[0])
+    assert up > certificates[0], (up, called)
+    # The next boot has no scripts to run, and nothing to wait for.
+    boot(machine, "nodes", "/usr/bin/apt-get", "/usr/sbin/update-ca-certificates", text=text, patience=120).came_up()
+    assert len(machine.text("/lab/programs").splitlines()) == len(called)
+
+
 # The recipe as it was written, in its shape; the unit that it is about is the lab's.
 SEED = """#cloud-config
 write_files:
@@ -110,5 +128,6 @@ def seed(lab):
 
 def cases():
     yield "drivers are there before kubelet starts, at every boot", drivers
+    yield "scripts have the packages of other parts", packages
     yield "the recipe of its documentation as it is printed", seed
     yield "the recipe of its documentation, repaired", recipe

@@ -272,7 +272,7 @@ fn programs(
     let path = value(kubelet, "podManifestPath").and_then(Node::text).unwrap_or(MANIFESTS);
     manifests.put("path", text(*span, path));
     branch.put("directories", list(*span, vec![manifests.into_node()]));
-    let (parts, mut steps) = parts::parts(record.items("additionalUserData"), &mut names, tell);
+    let (parts, mut steps) = parts::parts(record.items("additionalUserData"), *system, &mut names, tell);
     steps.push(kernel.step);
     steps.extend(machine::mounts(record.items("volumeMounts"), &mut names, tell));
     let packages = [cluster.spec.items("packages"), record.items("packages")].concat();

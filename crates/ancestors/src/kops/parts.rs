@@ -3,10 +3,16 @@
 //! kops puts its own script, `nodeup.sh`, into the same message, and cloud-init runs scripts by their sorted names, not
 //! by their places. A script that sorts before `nodeup.sh` therefore ends before the node is set up, whatever its place
 //! in the list: it becomes a step, so that this holds here as well. One that sorts behind runs beside the set-up.
+//!
+//! All scripts come after what cloud-init makes of the other parts, such as packages. The agent starts long before that,
+//! so that a part in the place of `nodeup.sh` and two steps meet: the steps of scripts start when cloud-init gets there,
+//! and cloud-init goes on when they have ended.
 
+use bringup_diag::Span;
 use bringup_yaml::{Content, Node, Scalar, Style};
 
 use super::group_fields::USER_DATA;
+use super::image::System;
 use super::kubelet::literal;
 use super::names::Names;
 use super::steps::{step, words};
@@ -57,12 +63,24 @@ fn file_name(name: &str) -> String {
 }
 
 /// The parts of a group and the steps that stand for scripts, in order.
-pub(super) fn parts(nodes: &[Node], names: &mut Names, tell: &mut Teller<'_>) -> (Vec<Node>, Vec<Node>) {
+pub(super) fn parts(
+    nodes: &[Node],
+    system: System,
+    names: &mut Names,
+    tell: &mut Teller<'_>,
+) -> (Vec<Node>, Vec<Node>) {
     let all = read(nodes, tell);
+    let first = all.iter().find(|part| part.comes_first()).map(|part| part.node.span);
+    // Ignition carries no parts, and nobody would come to the meeting.
+    let meets = system.family != "flatcar" && all.iter().any(|part| !part.comes_first());
+    let meeting = first.filter(|_| meets);
+    let start = meeting.map(|span| awaiting(span, names));
     let mut scripts: Vec<&Part<'_>> = all.iter().filter(|part| part.is_script()).collect();
     scripts.sort_by_key(|part| file_name(part.name));
-    let steps: Vec<Node> =
-        scripts.iter().filter(|part| part.comes_first()).map(|part| early(part, names, tell)).collect();
+    let early = scripts.iter().filter(|part| part.comes_first());
+    let mut steps: Vec<Node> = start.into_iter().collect();
+    steps.extend(early.map(|part| self::early(part, names, tell)));
+    steps.extend(meeting.map(|span| releasing(span, names)));
     for part in scripts.iter().filter(|part| !part.comes_first()) {
         let message = format!("the script `{}` runs while the node is set up, as with kops", part.name);
         let hint = "to have it strictly before or after, make it a step with `before: [gate]` or `after: [registered]` in additions";
@@ -74,8 +92,53 @@ pub(super) fn parts(nodes: &[Node], names: &mut Names, tell: &mut Teller<'_>) ->
         .iter()
         .filter(|part| !part.comes_first())
         .filter_map(|part| if part.is_script() { late.next().copied() } else { Some(part) });
-    let parts = placed.map(carried).collect();
+    // Scripts of a group keep the order in which they stand: this one is before all others.
+    let parts = meeting.map(gathering).into_iter().chain(placed.map(carried)).collect();
     (parts, steps)
+}
+
+/// Where the parts and the steps meet; nothing of it is left for another boot.
+const MEETING: &str = "/run/bringup-scripts";
+
+/// How long either side waits for the other, in seconds.
+const PATIENCE: u32 = 3600;
+
+/// The part in the place of kops' own script: here the scripts may run, and here the others wait for them.
+fn gathering(span: Span) -> Node {
+    let mut part = Branch::new(span);
+    part.put("name", text(span, NODEUP));
+    part.put("type", text(span, SCRIPT));
+    let script = format!(
+        "#!/bin/sh\nmkdir -p {MEETING}\n: >{MEETING}/may-run\nleft={PATIENCE}\n\
+         until [ -e {MEETING}/have-run ]; do\n    left=$((left - 1))\n    \
+         if [ \"$left\" -lt 1 ]; then\n        \
+         echo \"the scripts before {NODEUP} have not ended: those behind it go on\" >&2\n        \
+         exit 1\n    fi\n    sleep 1\ndone\n"
+    );
+    part.put("content", text(span, script));
+    part.into_node()
+}
+
+/// The step that waits for cloud-init. On a later boot it runs no scripts any more, and only says that it has ended.
+fn awaiting(span: Span, names: &mut Names) -> Node {
+    let mut step = step(span, &names.give("await-cloud-init"));
+    // It is told what the machine waits for, and nothing is done on what is not there.
+    step.put("onFailure", text(span, "pause"));
+    let script = format!(
+        "#!/bin/sh\n[ -d /run/cloud-init ] || exit 0\n\
+         until [ -e {MEETING}/may-run ] || [ -e /run/cloud-init/result.json ]; do sleep 1; done\n"
+    );
+    step.put("script", text(span, script));
+    step.put("before", words(span, &["runtime"]));
+    step.into_node()
+}
+
+/// The step that lets cloud-init go on.
+fn releasing(span: Span, names: &mut Names) -> Node {
+    let mut step = step(span, &names.give("release-cloud-init"));
+    step.put("script", text(span, format!("#!/bin/sh\nmkdir -p {MEETING}\n: >{MEETING}/have-run\n")));
+    step.put("before", words(span, &["runtime"]));
+    step.into_node()
 }
 
 fn read<'a>(nodes: &'a [Node], tell: &mut Teller<'_>) -> Vec<Part<'a>> {

@@ -32,15 +32,58 @@ fn scripts_before_nodeup_are_steps_in_the_order_of_their_names() {
     let names: Vec<&str> =
         group["steps"].as_array().unwrap().iter().map(|step| step["name"].as_str().unwrap()).collect();
     // By code points: digits first, `10` before `9`, upper case before lower.
-    assert_eq!(names, ["10-sh", "9-sh", "early-sh", "myscript-sh", "kernel-settings"]);
+    assert_eq!(
+        names,
+        [
+            "await-cloud-init",
+            "10-sh",
+            "9-sh",
+            "early-sh",
+            "myscript-sh",
+            "release-cloud-init",
+            "kernel-settings"
+        ]
+    );
     for step in group["steps"].as_array().unwrap() {
         assert_eq!(step["before"], json!(["runtime"]));
-        assert_eq!(step["onFailure"], "continue", "a failing script stops nothing in cloud-init");
+        let on_failure = if step["name"] == "await-cloud-init" { "pause" } else { "continue" };
+        assert_eq!(step["onFailure"], on_failure, "a failing script stops nothing in cloud-init");
         assert_eq!(step["attempts"], 1);
     }
     let parts: Vec<&str> =
         group["parts"].as_array().unwrap().iter().map(|part| part["name"].as_str().unwrap()).collect();
-    assert_eq!(parts, ["zz.sh"]);
+    assert_eq!(parts, ["nodeup.sh", "zz.sh"]);
+}
+
+/// cloud-init installs packages before it runs any script, and the scripts one after the other: those of the agent start when
+/// cloud-init is at its scripts, and its own go on when they have ended.
+#[test]
+fn scripts_of_the_agent_come_after_what_cloud_init_makes_of_other_parts() {
+    let script = part("a-script.sh", SCRIPT, "#!/bin/sh");
+    let config = part("b-packages.txt", "text/cloud-config", "#cloud-config\n    packages: [jq]");
+    let group = first_group(&with_parts(&[script.clone(), config.clone()]));
+    assert_eq!(steps(&group), ["await-cloud-init", "a-script-sh", "release-cloud-init", "kernel-settings"]);
+    let parts: Vec<&str> =
+        group["parts"].as_array().unwrap().iter().map(|part| part["name"].as_str().unwrap()).collect();
+    assert_eq!(parts, ["nodeup.sh", "b-packages.txt"]);
+    let text = |index: usize| group["steps"][index]["script"].as_str().unwrap().to_owned();
+    let meeting = group["parts"][0]["content"].as_str().unwrap();
+    // What one side makes the other waits for.
+    for (maker, waiter, mark) in
+        [(meeting, text(0), "may-run"), (text(2).as_str(), meeting.to_owned(), "have-run")]
+    {
+        assert!(maker.contains(&format!(": >/run/bringup-scripts/{mark}\n")), "{maker}");
+        assert!(waiter.contains(&format!("[ -e /run/bringup-scripts/{mark} ]")), "{waiter}");
+    }
+    // A script alone waits for nothing, and on Flatcar there is no cloud-init to wait for.
+    let alone = first_group(&with_parts(std::slice::from_ref(&script)));
+    assert_eq!(steps(&alone), ["a-script-sh", "kernel-settings"]);
+    assert_eq!(alone.get("parts"), None);
+    let flatcar = with_parts(&[script, config]).replace(
+        "ubuntu/images/ubuntu-noble-24.04-amd64-server-20250610",
+        "075585003325/Flatcar-stable-3815.2.0-hvm",
+    );
+    assert_eq!(steps(&first_group(&flatcar)), ["a-script-sh", "kernel-settings"]);
 }
 
 /// cloud-config parts merge in the order of the message; scripts keep theirs by name, in the places of scripts.

@@ -10,7 +10,7 @@ use super::native::{Native, native};
 use super::{SPECIAL_BITS, entries};
 use crate::budget::{Budget, PartSize, budget_of};
 use crate::codes;
-use crate::fetch::{Fetcher, is_fetchable, wanted_plan};
+use crate::fetch::{Fetcher, is_fetch_preferred, is_fetchable, wanted_plan};
 use crate::load::Load;
 use crate::placed::{AGENT_PATH, AGENT_UNIT, PLAN_PATH, PlacedFile, UNIT_DIRECTORY};
 use crate::render::{Form, Rendered, tell_size};
@@ -50,10 +50,15 @@ pub(crate) fn within(load: &Load<'_>, limit: usize, findings: &mut Findings) -> 
     findings.append(load.parts_left_behind("Ignition"));
     let (platform, whole) = budget_of(load.group.platform);
     let can_fetch = is_fetchable(load, Fetcher::Ignition);
+    let must_fetch = is_fetch_preferred(load, Fetcher::Ignition);
     let mut best = None;
     let mut packing = Packing::new(load, Form::Plain);
     'fits: for layout in &LAYOUTS {
-        let useless = if load.has_agent() { layout.fetched && !can_fetch } else { !layout.files };
+        let useless = if load.has_agent() {
+            layout.fetched && !can_fetch || !layout.fetched && must_fetch
+        } else {
+            !layout.files
+        };
         if useless {
             continue;
         }

@@ -204,3 +204,38 @@ fn files_of_an_ignition_config_are_packed_only_if_the_plain_config_is_too_large(
     // 2,500 lines fit only once.
     assert_eq!(with_lines(2500), expected(&[(plan, true)]));
 }
+
+/// kops' user-data has the digest of the configuration, and where it is; not the configuration.
+#[test]
+fn user_data_of_kops_is_tiny_where_plans_are_published() {
+    let agent = format!(
+        "      agent:\n        from: fetch\n        downloads:\n          x86_64: {{urls: [https://mirror.example/bringup-node], sha256: {}}}\n",
+        "a5".repeat(32)
+    );
+    for (os, carriers) in [
+        ("ubuntu", vec![Carrier::CloudInit, Carrier::Multipart, Carrier::CloudFormation]),
+        ("flatcar", vec![Carrier::Ignition, Carrier::CloudFormation]),
+    ] {
+        let mut document = sample::document("aws", os, &agent);
+        document.cluster.spec.flavour = bringup_spec::Flavour::Kops;
+        let parts = sample::parts(&document);
+        let plan = sample::plan(&document);
+        let url = format!("https://plans.example/plan/{}.json", plan.digest());
+        for carrier in carriers {
+            let load = sample::load(&document, &plan, &parts);
+            let whole = load.render(carrier);
+            assert!(!whole.plan_fetched, "{os} {carrier}: nothing says where it could be");
+            let load = load.published_at(Some("https://plans.example/"));
+            let rendered = load.render(carrier);
+            assert!(rendered.plan_fetched, "{os} {carrier}");
+            let told: Vec<_> =
+                rendered.findings.iter().filter(|finding| finding.code.name == "size/fetched-plan").collect();
+            assert_eq!(told.len(), 1);
+            assert_eq!(told[0].severity, bringup_diag::Severity::Note);
+            if carrier == Carrier::CloudInit || carrier == Carrier::Ignition {
+                assert!(text(&rendered.bytes).contains(&url), "{}", text(&rendered.bytes));
+            }
+            assert!(rendered.budget.unwrap().plain < whole.budget.unwrap().plain, "{os} {carrier}");
+        }
+    }
+}
