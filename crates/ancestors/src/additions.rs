@@ -13,10 +13,12 @@
 //!
 //! Its `spec` is laid over that of the translated document: mappings key by key, node groups by their names, anything
 //! else as a whole. With `metadata.name` it is for one cluster, else for all. A group without a name is for every group.
+//! A key of a group that is null takes away what the translation has put there.
 
 use bringup_yaml::{Content, Entry, Node};
 
 use crate::codes;
+use crate::fields::is_nothing;
 use crate::kops::plain_name;
 use crate::tell::Teller;
 
@@ -122,7 +124,12 @@ fn lay_group(spec: &mut Node, more: &Node, tell: &mut Teller<'_>) {
             if is_meant(name, own.as_deref()) {
                 used = true;
                 let added = more.entries().unwrap_or_default().iter().filter(|entry| entry.key != "name");
-                added.for_each(|entry| lay_entry(group, entry));
+                added.for_each(|entry| match &mut group.content {
+                    Content::Map(entries) if is_nothing(&entry.value) => {
+                        entries.retain(|known| known.key != entry.key);
+                    }
+                    _ => lay_entry(group, entry),
+                });
             } else {
                 known.extend(own);
             }

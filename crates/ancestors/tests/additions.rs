@@ -53,6 +53,16 @@ fn groups_are_found_by_name_and_a_nameless_one_is_for_all() {
 }
 
 #[test]
+fn null_takes_away_what_a_group_has() {
+    let read = with(
+        "spec:\n  nodeGroups:\n  - name: masters-2\n    labels: null\n    imageCredentialProvider: null\n",
+    );
+    assert_eq!(told(&read, Severity::Error), Vec::<String>::new());
+    let labels = value(&read, "spec/nodeGroups/1/labels");
+    assert_eq!(labels, json!(null));
+}
+
+#[test]
 fn additions_are_for_the_cluster_that_they_name() {
     let (one, two) = (cluster("cls-a"), cluster("cls-b"));
     let more = additions("metadata: {name: cls-b}\nspec: {proxy: {http: \"http://proxy.example:3128\"}}\n");

@@ -100,13 +100,16 @@ pub(super) fn parts(
 /// Where the parts and the steps meet; nothing of it is left for another boot.
 const MEETING: &str = "/run/bringup-scripts";
 
-/// How long either side waits for the other, in seconds.
+/// The name of the part. Parts are carried with numbers before their names, so that its place counts and not its letters.
+const GATHERING: &str = "meet-the-agent.sh";
+
+/// How long cloud-init waits for the steps, in seconds.
 const PATIENCE: u32 = 3600;
 
 /// The part in the place of kops' own script: here the scripts may run, and here the others wait for them.
 fn gathering(span: Span) -> Node {
     let mut part = Branch::new(span);
-    part.put("name", text(span, NODEUP));
+    part.put("name", text(span, GATHERING));
     part.put("type", text(span, SCRIPT));
     let script = format!(
         "#!/bin/sh\nmkdir -p {MEETING}\n: >{MEETING}/may-run\nleft={PATIENCE}\n\

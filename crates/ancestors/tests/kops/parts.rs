@@ -52,7 +52,7 @@ fn scripts_before_nodeup_are_steps_in_the_order_of_their_names() {
     }
     let parts: Vec<&str> =
         group["parts"].as_array().unwrap().iter().map(|part| part["name"].as_str().unwrap()).collect();
-    assert_eq!(parts, ["nodeup.sh", "zz.sh"]);
+    assert_eq!(parts, ["meet-the-agent.sh", "zz.sh"]);
 }
 
 /// cloud-init installs packages before it runs any script, and the scripts one after the other: those of the agent start when
@@ -65,7 +65,7 @@ fn scripts_of_the_agent_come_after_what_cloud_init_makes_of_other_parts() {
     assert_eq!(steps(&group), ["await-cloud-init", "a-script-sh", "release-cloud-init", "kernel-settings"]);
     let parts: Vec<&str> =
         group["parts"].as_array().unwrap().iter().map(|part| part["name"].as_str().unwrap()).collect();
-    assert_eq!(parts, ["nodeup.sh", "b-packages.txt"]);
+    assert_eq!(parts, ["meet-the-agent.sh", "b-packages.txt"]);
     let text = |index: usize| group["steps"][index]["script"].as_str().unwrap().to_owned();
     let meeting = group["parts"][0]["content"].as_str().unwrap();
     // What one side makes the other waits for.

@@ -11,7 +11,7 @@ use crate::decode::{Decode, Reader, Schemas, choices, record};
 record! {
     /// Configuration and flags of kubelet.
     "`kubelet`" pub struct Kubelet {
-        /// Fields of KubeletConfiguration, merged over the generated ones.
+        /// Fields of KubeletConfiguration, merged over the generated ones; null takes one away.
         "config" => config: BTreeMap<String, serde_json::Value>,
         /// Flags, without the leading dashes.
         "flags" => flags: BTreeMap<String, Text>,
