@@ -102,3 +102,28 @@ pub(super) fn disks(instance: &Record<'_>, tell: &mut Teller<'_>) -> Option<Node
     step.put("everyBoot", plain(span, true));
     Some(step.into_node())
 }
+
+/// Name servers and search domains for systemd-resolved: the drop-in that nodeadm writes, where later boots find it, and the
+/// step that has it read on the first.
+pub(super) fn name_resolution(instance: &Record<'_>, tell: &mut Teller<'_>) -> Option<(Node, Node)> {
+    let network = instance.get("network")?;
+    let fields = tell.record(network, "`network` of a NodeConfig", tables::NETWORK);
+    let line = |key: &str, name: &str| {
+        let words: Vec<&str> = fields.items(key).iter().filter_map(Node::text).collect();
+        if words.is_empty() { String::new() } else { format!("{name}={}\n", words.join(" ")) }
+    };
+    let lines = line("nameservers", "DNS") + &line("domains", "Domains");
+    if lines.is_empty() {
+        return None;
+    }
+    let span = network.span;
+    let mut file = Branch::new(span);
+    file.put("path", text(span, "/etc/systemd/resolved.conf.d/40-eks.conf"));
+    file.put("content", text(span, format!("[Resolve]\n{lines}")));
+    let mut step = Branch::new(span);
+    step.put("name", text(span, "name-resolution"));
+    let words = ["/usr/bin/systemctl", "restart", "systemd-resolved.service"];
+    step.put("run", list(span, words.map(|word| text(span, word)).to_vec()));
+    step.put("before", list(span, vec![text(span, "runtime")]));
+    Some((file.into_node(), step.into_node()))
+}

@@ -83,7 +83,7 @@ fn is_empty(node: &Node) -> bool {
 }
 
 /// Two texts of TOML, the second laid over the first.
-fn one_text(base: &str, over: &str) -> Option<String> {
+pub(super) fn one_text(base: &str, over: &str) -> Option<String> {
     let (mut base, over) = (base.parse::<toml::Table>().ok()?, over.parse::<toml::Table>().ok()?);
     lay_table(&mut base, over);
     toml::to_string(&base).ok()

@@ -4,6 +4,7 @@
 //! of Kubernetes, which is the image's; it is added beside it. On a node, NodeConfigs are run as they are, with
 //! `bringup-node up --config`: this is for those who want to see, prove and change what will happen.
 
+mod containerd;
 mod flags;
 mod instance;
 mod merge;
@@ -114,13 +115,13 @@ fn group(spec: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Node {
     settings.put_full("environment", instance::environment_of_kubelet(&instance, span, tell));
     group.put_full("kubelet", settings.into_node());
     let containerd = record(spec.get("containerd"), "`containerd` of a NodeConfig", tables::CONTAINERD, tell);
-    let mut runtime = Branch::new(span);
-    if let Some(config) = containerd.entry("config") {
-        runtime.put_field("config", config);
-    }
-    group.put_full("runtime", runtime.into_node());
+    let (runtime, base_spec) = containerd::translated(&containerd, span, tell);
+    group.put_full("runtime", runtime);
+    let (resolution, restart) = instance::name_resolution(&instance, tell).unzip();
+    group.put_full("files", list(span, base_spec.into_iter().chain(resolution).collect()));
     group.put_full("units", list(span, instance::drop_ins(&instance)));
-    group.put_full("steps", list(span, instance::disks(&instance, tell).into_iter().collect()));
+    let steps = instance::disks(&instance, tell).into_iter().chain(restart);
+    group.put_full("steps", list(span, steps.collect()));
     group.into_node()
 }
 

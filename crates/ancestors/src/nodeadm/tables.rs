@@ -36,16 +36,11 @@ pub(super) const KUBELET: &[Field] = &[
     ),
 ];
 
-pub(super) const CONTAINERD: &[Field] = &[
-    ("config", Taken),
-    ("baseRuntimeSpec", Differs("write the file as one of `files`, and name it in `config`")),
-];
+pub(super) const CONTAINERD: &[Field] = &[("config", Taken), ("baseRuntimeSpec", Taken)];
 
-pub(super) const INSTANCE: &[Field] = &[
-    ("environment", Taken),
-    ("localStorage", Taken),
-    ("network", Differs("write a drop-in of systemd-resolved as one of `files`, and restart it in a step")),
-];
+pub(super) const INSTANCE: &[Field] = &[("environment", Taken), ("localStorage", Taken), ("network", Taken)];
+
+pub(super) const NETWORK: &[Field] = &[("nameservers", Taken), ("domains", Taken)];
 
 pub(super) const STORAGE: &[Field] = &[("strategy", Taken), ("mountPath", Taken), ("disabledMounts", Taken)];
 

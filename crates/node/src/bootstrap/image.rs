@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bringup_aws::partition;
 use bringup_plan::AGENT;
-use bringup_plan::bootstrap::{Image, Instance};
+use bringup_plan::bootstrap::{self, Image, Instance};
 use bringup_spec::Architecture;
 use bringup_spec::bootstrap_flags::BootstrapRequest;
 use bringup_systemd::Systemd;
@@ -29,6 +29,7 @@ pub(super) fn look(machine: &Machine, request: &BootstrapRequest, instance: &Ins
     let version = node_config::version(machine, "kubelet")?;
     let eyes = Eyes { machine };
     let containerd_config = match &request.containerd_config_file {
+        _ if bootstrap::uses_docker(request, &version) => None,
         Some(path) => Some(eyes.given(path).map_err(wrong)?),
         None => eyes.read("/etc/eks/containerd/containerd-config.toml").map_err(wrong)?,
     };

@@ -36,6 +36,12 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
         Ok((plan, given))
     };
     let (mut plan, mut given) = read()?;
+    let wanted = bringup_facts::wanted(&plan);
+    if !machine.is_itself() && given.is_none() && (wanted.cores || wanted.memory) {
+        let why = "with `--root` nobody but a facts file says how many processors and how much memory the machine has: \
+                   give `--facts FILE`";
+        return Err(wrong(why.to_owned()));
+    }
     // Giving up is the plan's end; whatever else stops a run may be gone at the next start.
     let not_yet = |fault: String| (Ended::NotYet, fault);
     let range = Range { from: options.from, until: options.until };

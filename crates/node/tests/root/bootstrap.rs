@@ -243,6 +243,16 @@ fn a_file_for_containerd_is_taken_where_the_caller_sees_it() {
     assert!(broken.errors.contains("containerd's configuration is no TOML"), "{}", broken.errors);
 }
 
+/// The script reads it only where containerd runs the containers.
+#[test]
+fn with_docker_a_file_for_containerd_is_not_read() {
+    crate::node::needs_root();
+    let node = node();
+    node.put("/etc/eks/kubelet-version.txt", "Kubernetes v1.23.17-eks-1\n");
+    let ran = called(&node, &[&GIVEN[..], &["--containerd-config-file=/nowhere/containerd.toml"]].concat());
+    assert!(!ran.errors.contains("/nowhere"), "{}", ran.errors);
+}
+
 #[test]
 fn a_machine_with_a_plan_of_its_own_is_not_called() {
     crate::node::needs_root();

@@ -55,6 +55,18 @@ fn json(node: &Node, path: &str) -> serde_json::Value {
 }
 
 #[test]
+fn under_another_root_facts_must_be_given() {
+    crate::node::needs_root();
+    let node = node();
+    node.put("/conf.yaml", CLUSTER);
+    let mut command = Command::new("unshare");
+    command.arg("--net").arg(agent()).args(["up", "--until", "configure", "--config"]);
+    let ran = ran(command.arg(node.path("/conf.yaml")).arg("--root").arg(node.path("/")), "");
+    assert_eq!(ran.code, Some(2), "{}", ran.errors);
+    assert!(ran.errors.contains("give `--facts FILE`"), "{}", ran.errors);
+}
+
+#[test]
 fn node_configs_of_files_and_folders_are_merged_and_followed() {
     crate::node::needs_root();
     let node = node();

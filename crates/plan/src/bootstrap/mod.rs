@@ -281,6 +281,13 @@ impl Call<'_> {
     }
 }
 
+/// Whether a call has docker run the containers, of an image with this version of kubelet: nothing of containerd's is read
+/// then.
+pub fn uses_docker(request: &BootstrapRequest, kubelet_version: &str) -> bool {
+    let old = Version::parse(kubelet_version).is_some_and(|version| version < Version(1, 24, 0));
+    request.runtime == Some(BootstrapRuntime::Dockerd) || (request.runtime.is_none() && old)
+}
+
 /// Somebody waits for the call to end: nothing pauses, and what fails in the end is given up.
 fn given_up(mut step: Step, timeout_ms: u64) -> Step {
     let policy = Policy { timeout_ms, attempts: 3, backoff_ms: 1000, on_failure: OnFailure::GiveUp };

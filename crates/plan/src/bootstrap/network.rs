@@ -40,6 +40,20 @@ impl Call<'_> {
                 None => self.guessed(),
             },
         };
+        if dns.split(',').any(|address| address.parse::<std::net::IpAddr>().is_err()) {
+            let message = format!(
+                "the cluster's DNS would be at `{dns}`, which is no address: kubelet gives pods what it is told"
+            );
+            self.differs(message, "give `--dns-cluster-ip ADDRESS`, or the range as `ADDRESS/LENGTH`");
+        }
+        let address = &self.instance.address;
+        if ipv6 && address.parse::<std::net::Ipv4Addr>().is_ok() {
+            let message = format!(
+                "the cluster has IPv6, and the machine's address is given as `{address}`: kubelet is told that one"
+            );
+            let hint = "give the machine's IPv6 address as `address` in the facts file; the metadata service has it under `ipv6`";
+            self.warning(codes::BOOTSTRAP_CLUSTER, message, hint);
+        }
         Some(Network { ipv6, dns: dns.split(',').map(str::to_owned).collect() })
     }
 

@@ -179,6 +179,40 @@ fn dns_is_given_or_follows_from_the_range_or_is_guessed() {
     }
 }
 
+/// The script cuts the range at its last dot, and takes an address as it is.
+#[test]
+fn ranges_and_addresses_that_are_none_are_taken_as_the_script_takes_them() {
+    for (flag, dns) in [("--service-ipv4-cidr=abc", "abc.10"), ("--dns-cluster-ip=nope", "nope")] {
+        let called = called(&[&GIVEN[..], &[flag]].concat(), &instance(), &image("1.27.0"));
+        assert_eq!(config(&called.plan.expect("a plan"))["clusterDNS"], json!([dns]));
+        let notes: Vec<_> =
+            called.findings.iter().filter(|finding| finding.message.contains("is no address")).collect();
+        assert!(matches!(notes.as_slice(), [note] if note.severity.word() == "note"), "{notes:?}");
+    }
+}
+
+#[test]
+fn an_ipv4_address_in_a_cluster_with_ipv6_is_told() {
+    let flags = [&GIVEN[..], &["--ip-family", "ipv6", "--service-ipv6-cidr", "fd00::/108"]].concat();
+    let warned = |address: &str| {
+        let instance = Instance { address: address.to_owned(), ..instance() };
+        let called = called(&flags, &instance, &image("1.27.0"));
+        called.findings.iter().any(|finding| finding.message.starts_with("the cluster has IPv6"))
+    };
+    assert!(warned("172.16.34.43"));
+    assert!(!warned("2001:db8::1"));
+}
+
+#[test]
+fn docker_runs_the_containers_of_old_versions_unless_told_otherwise() {
+    let uses = |version: &str, flags: &[&str]| {
+        let words: Vec<String> = [&GIVEN[..], flags].concat().iter().map(|word| (*word).to_owned()).collect();
+        super::uses_docker(&bootstrap_flags::parse(&words, &[]).request.expect("a call"), version)
+    };
+    assert!(uses("1.23.17", &[]) && uses("1.23.17", &["--container-runtime", "dockerd"]));
+    assert!(!uses("1.23.17", &["--container-runtime", "containerd"]) && !uses("1.27.0", &[]));
+}
+
 #[test]
 fn what_eks_says_stands_above_the_call() {
     let answer = ClusterAnswer {

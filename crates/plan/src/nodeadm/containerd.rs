@@ -1,7 +1,7 @@
 //! containerd's configuration, the specification that containers begin with, and the snapshotter that pulls in parallel.
 
 use bringup_diag::{Finding, Place};
-use bringup_spec::nodeconfig::NodeConfig;
+use bringup_spec::nodeconfig::{NodeConfig, base_runtime_spec};
 use bringup_spec::{Phase, Text};
 use serde_json::{Value as Json, json};
 use toml::Table;
@@ -9,7 +9,7 @@ use toml::Table;
 use super::toml_text::lay_over;
 use super::{Surroundings, Work, json as json_text, migrate, toml_text};
 use crate::steps::{plain, write_file};
-use crate::{Action, Content, Step, codes, template};
+use crate::{Action, Content, Step, codes};
 
 pub(super) const CONFIG: &str = "/etc/containerd/config.toml";
 const BASE_SPEC: &str = "/etc/containerd/base-runtime-spec.json";
@@ -40,7 +40,11 @@ pub(super) fn image_endpoint() -> String {
 /// The files, and containerd started anew if one of them or of `environment` has changed.
 pub(super) fn steps(work: &mut Work<'_>, environment: &[String]) -> Vec<Step> {
     let parallel = pulls_in_parallel(work.config, work.around);
-    let mut files = vec![("base-runtime-spec", BASE_SPEC, json_text::written(&base_spec(work.config)))];
+    let mut files = vec![(
+        "base-runtime-spec",
+        BASE_SPEC,
+        json_text::written(&base_runtime_spec(&work.config.containerd.base_runtime_spec)),
+    )];
     if parallel {
         files.push(("soci-config", SNAPSHOTTER_CONFIG, toml_text::text(&snapshotter())));
         let unit = "[Unit]\nRequires=soci-snapshotter.service\nAfter=soci-snapshotter.service\n".to_owned();
@@ -257,59 +261,4 @@ fn snapshotter() -> Table {
             "decompress_streams": {"gzip": {"path": "/usr/bin/unpigz", "args": ["-d", "-c"]}},
         }},
     }))
-}
-
-/// nodeadm's own specification with the given fields laid over it; here null is kept.
-fn base_spec(config: &NodeConfig) -> Json {
-    let capabilities = [
-        "AUDIT_WRITE",
-        "CHOWN",
-        "DAC_OVERRIDE",
-        "FOWNER",
-        "FSETID",
-        "KILL",
-        "MKNOD",
-        "NET_BIND_SERVICE",
-        "NET_RAW",
-        "SETFCAP",
-        "SETGID",
-        "SETPCAP",
-        "SETUID",
-        "SYS_CHROOT",
-    ]
-    .map(|name| format!("CAP_{name}"));
-    let mount = |kind: &str, destination: &str, source: &str, options: &[&str]| json!({"destination": destination, "options": options, "source": source, "type": kind});
-    let namespaces = ["ipc", "mount", "network", "pid", "uts"].map(|kind| json!({"type": kind}));
-    let mut spec = json!({
-        "ociVersion": "1.1.0",
-        "root": {"path": "rootfs"},
-        "process": {
-            "capabilities": {
-                "bounding": capabilities, "effective": capabilities, "permitted": capabilities,
-            },
-            "cwd": "/",
-            "noNewPrivileges": true,
-            "rlimits": [{"type": "RLIMIT_NOFILE", "soft": 65_536, "hard": 1_048_576}],
-            "user": {"gid": 0, "uid": 0},
-        },
-        "mounts": [
-            mount("tmpfs", "/dev", "tmpfs", &["nosuid", "strictatime", "mode=755", "size=65536k"]),
-            mount("mqueue", "/dev/mqueue", "mqueue", &["nosuid", "noexec", "nodev"]),
-            mount("devpts", "/dev/pts", "devpts",
-                &["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"]),
-            mount("proc", "/proc", "proc", &["nosuid", "noexec", "nodev"]),
-            mount("sysfs", "/sys", "sysfs", &["nosuid", "noexec", "nodev", "ro"]),
-        ],
-        "linux": {
-            "maskedPaths": [
-                "/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
-                "/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats", "/sys/firmware",
-            ],
-            "namespaces": namespaces,
-            "readonlyPaths": ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"],
-            "resources": {"devices": [{"access": "rwm", "allow": false}]},
-        },
-    });
-    template::lay_over(&mut spec, &Json::Object(config.containerd.base_runtime_spec.clone()));
-    spec
 }

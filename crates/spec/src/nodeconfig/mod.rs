@@ -3,6 +3,7 @@
 //! [`unpack`] takes user-data or a file apart, [`read`] reads one document, [`merge`] lays several over each other, and
 //! [`check`] says what is missing in the whole.
 
+mod base_spec;
 mod check;
 mod decode;
 mod merge;
@@ -14,6 +15,7 @@ use std::collections::BTreeMap;
 use bringup_diag::{Place, Span};
 use serde_json::{Map, Value};
 
+pub use base_spec::base_runtime_spec;
 pub use bringup_diag::Finding;
 pub use check::check;
 pub use decode::read;
