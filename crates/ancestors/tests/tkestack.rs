@@ -301,7 +301,14 @@ fn conditions_are_skipped_by_name() {
     let group = value(&read, "spec/nodeGroups/0");
     assert_eq!([&group["sysctls"], &group["kernelModules"]], [&Value::Null, &Value::Null]);
     assert_eq!(group["swap"], json!("keep"));
+    assert_eq!(group["kernelDefaults"], json!({"modules": false, "sysctls": false}));
     assert_eq!(value(&read, "spec/join/kubeadm/skipPhases"), json!(["addon"]));
+    let plans = plans(&read, &local(&[]));
+    let steps = &plans.get("masters").expect("masters").steps;
+    let touches_kernel =
+        |action: &Action| matches!(action, Action::LoadModules { .. } | Action::SetSysctls { .. });
+    assert!(!steps.iter().any(|step| touches_kernel(&step.action)), "neither is done");
+    converts(&read, &local(&[]));
     assert_eq!(value(&read, "spec/hooks"), Value::Null);
     let warned = told(&read, Severity::Warning);
     assert!(
@@ -309,6 +316,51 @@ fn conditions_are_skipped_by_name() {
         "{warned:?}"
     );
     assert!(warned.iter().any(|line| line.contains("`EnsureNodeReady` is not left out")), "{warned:?}");
+}
+
+/// Conditions of steps that nobody does here are named too: whoever skips them learns that there was nothing to skip.
+#[test]
+fn conditions_that_change_nothing_are_named() {
+    let text = cluster(ONE, "")
+        .replace("[EnsureGalaxy]", "[EnsureGalaxy, EnsureNvidiaDriver, EnsurePreUpgradeHook]");
+    let notes = told(&good(&text), Severity::Note);
+    for wanted in [
+        "ancestor/field-aside the step `EnsureGalaxy` is done by nobody here: there is nothing to leave out",
+        "ancestor/field-aside the step `EnsureNvidiaDriver` is done by nobody here: there is nothing to leave out",
+        "ancestor/field-aside there is no hook that `EnsurePreUpgradeHook` could leave out",
+    ] {
+        assert!(notes.iter().any(|line| line.ends_with(wanted)), "{wanted}: {notes:#?}");
+    }
+}
+
+/// How nodes follow one another in an upgrade shapes no node. It stays in the document, for whoever drives the upgrade.
+#[test]
+fn the_strategy_of_upgrades_is_kept() {
+    let read = good(&cluster(
+        ONE,
+        "upgrade:\n  mode: Auto\n  strategy: {maxUnready: 20%, drainNodeBeforeUpgrade: true}",
+    ));
+    assert_eq!(value(&read, "spec/upgrade"), json!({"mode": "auto", "maxUnready": "20%", "drain": true}));
+    converts(&read, &local(&[]));
+    let document = read.documents.first().expect("a document");
+    let checked = bringup_plan::check_document(document);
+    let kept: Vec<String> = checked
+        .iter()
+        .filter(|finding| finding.code.name == "upgrade/by-driver")
+        .map(|finding| finding.message.clone())
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            "nodes are upgraded one behind the other without being asked for, each drained first, as long as at most 20% of the pods are not ready: whoever drives the upgrade takes this from the document, and no plan holds it"
+        ]
+    );
+    // tkestack's own defaults: by hand, undrained, with nobody counting.
+    let read = good(&cluster(ONE, "upgrade: {mode: Manual, strategy: {maxUnready: 3}}"));
+    assert_eq!(value(&read, "spec/upgrade"), json!({"mode": "manual", "maxUnready": 3}));
+    let read = good(&cluster(ONE, "upgrade: {mode: \"\"}"));
+    assert_eq!(value(&read, "spec/upgrade"), json!({}));
+    converts(&read, &local(&[]));
 }
 
 /// Rule: masters keep pods away unless `enableMasterSchedule` is set.
@@ -382,7 +434,8 @@ fn unknown_fields_and_hooks_are_named_with_their_places() {
     );
 }
 
-/// Rule: of tkestack's ten hooks three never run there; all run here, and a node's end has two of its own.
+/// Rule: of tkestack's ten hooks three never run there. Here two are steps of the node; the others, and two of a node's
+/// end, are kept in the plan for whoever drives the cluster, and each is told of.
 #[test]
 fn all_points_have_hooks() {
     let names = [
@@ -411,6 +464,24 @@ fn all_points_have_hooks() {
     );
     let notes = told(&read, Severity::Note);
     assert_eq!(notes.iter().filter(|line| line.contains("tkestack never runs a hook")).count(), 5);
+    let told_of = |severity: Severity, name: &str| {
+        let lines = told(&read, severity);
+        lines.iter().any(|line| {
+            line.contains(&format!("hook `{name}`")) && line.contains("kept in the plan for whoever drives")
+        })
+    };
+    // Without these two the cluster that comes up is another one.
+    for name in names.iter().filter(|name| name.ends_with("ClusterInstall")) {
+        assert!(told_of(Severity::Warning, name), "{name}");
+    }
+    let later = names.iter().filter(|name| name.ends_with("Upgrade") || name.ends_with("Delete"));
+    for name in later {
+        assert!(told_of(Severity::Note, name), "{name}");
+    }
+    for name in ["PreInstall", "PostInstall"] {
+        assert!(!told_of(Severity::Note, name) && !told_of(Severity::Warning, name), "{name}");
+    }
+    assert!(!notes.iter().any(|line| line.contains("here it runs")), "{notes:#?}");
 }
 
 /// Rule: a shell reads the command of a hook.

@@ -23,6 +23,7 @@ pub fn check_document(document: &Document) -> Findings {
     endpoints::proxy(document, &mut checker.findings);
     network::check(document, &mut checker.findings);
     machines::tell(document, &mut checker.findings);
+    machines::tell_upgrade(document, &mut checker.findings);
     checker.findings.retain(|finding| !document.is_follow_up(finding));
     checker.findings
 }

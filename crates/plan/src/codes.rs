@@ -431,6 +431,9 @@ bringup_diag::codes! {
     AGENT_DOWNLOAD = "agent/download";
     /// Machines that are reached over SSH. Their addresses are in no plan and no carrier: the tar of the group is copied there.
     MACHINES = "machine/over-ssh";
+    /// How nodes are upgraded, as the document says it. It shapes no plan and no carrier: whoever drives the upgrade of
+    /// the cluster reads it from the document. Nothing on a node upgrades it by itself.
+    UPGRADE = "upgrade/by-driver";
     /// A fact that only EC2's metadata service has, on another platform. The agent would not know it, and the step
     /// that uses it would fail. Write `platform: aws`, give the agent a facts file, or write the value itself.
     FACT_PLATFORM = "fact/platform";

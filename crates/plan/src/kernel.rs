@@ -35,15 +35,20 @@ const PROTECTED: [(&str, &str); 6] = [
 pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions) -> Vec<Step> {
     let mut steps = Vec::new();
     let given = context.group.kernel_modules.iter().map(bringup_spec::KernelModule::as_str);
-    let modules: BTreeSet<&str> = MODULES.into_iter().chain(given).collect();
-    let names = modules.into_iter().map(ToOwned::to_owned).collect();
-    let mut load = plain("kernel-modules", Phase::Runtime, Action::LoadModules { modules: names });
-    load.every_boot = true;
-    steps.push(load);
+    let needed: &[&str] = if context.group.kernel_defaults.modules { &MODULES } else { &[] };
+    let modules: BTreeSet<&str> = needed.iter().copied().chain(given).collect();
+    let names: Vec<String> = modules.into_iter().map(ToOwned::to_owned).collect();
+    if !names.is_empty() {
+        let mut load = plain("kernel-modules", Phase::Runtime, Action::LoadModules { modules: names });
+        load.every_boot = true;
+        steps.push(load);
+    }
     let settings = settings(context, decisions);
-    let mut set = plain("sysctls", Phase::Runtime, Action::SetSysctls { settings });
-    set.every_boot = true;
-    steps.push(set);
+    if !settings.is_empty() {
+        let mut set = plain("sysctls", Phase::Runtime, Action::SetSysctls { settings });
+        set.every_boot = true;
+        steps.push(set);
+    }
     steps.extend(swap(context));
     steps
 }
@@ -57,6 +62,15 @@ fn settings(context: &mut Context<'_>, decisions: &Decisions) -> BTreeMap<String
         && context.group.kubelet.config.get("protectKernelDefaults") != Some(&serde_json::Value::Bool(false));
     if protects {
         defaults.extend(PROTECTED);
+    }
+    if !context.group.kernel_defaults.sysctls {
+        if protects {
+            let path = context.at(["kernelDefaults", "sysctls"]);
+            let message = "kubelet refuses to start unless somebody else sets what it insists on, such as `vm.overcommit_memory`";
+            let hint = "write `kubelet.config.protectKernelDefaults: false`, or see that the image sets them";
+            context.warning(codes::SYSCTL_NEEDED, &path, message, hint);
+        }
+        defaults.clear();
     }
     let mut settings: BTreeMap<String, String> =
         defaults.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();

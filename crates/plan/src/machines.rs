@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use bringup_diag::{Code, Finding, Findings};
 use bringup_spec::{
-    Carrier, ClusterSpec, Document, Fact, Machine, NodeGroup, Role, SecretSource, host_fault,
+    Carrier, ClusterSpec, Document, Fact, Machine, NodeGroup, Role, SecretSource, UpgradeMode, host_fault,
 };
 use bringup_yaml::Path;
 
@@ -122,6 +122,28 @@ pub(crate) fn tell(document: &Document, findings: &mut Findings) {
         }
         findings.push(finding);
     }
+}
+
+/// How nodes are upgraded shapes no plan: it is told, so that nobody takes it for done.
+pub(crate) fn tell_upgrade(document: &Document, findings: &mut Findings) {
+    let Some(upgrade) = &document.cluster.spec.upgrade else { return };
+    let how = match upgrade.mode {
+        UpgradeMode::Auto => "one behind the other without being asked for",
+        UpgradeMode::Manual => "when somebody asks for it",
+    };
+    let drained = if upgrade.drain { ", each drained first" } else { "" };
+    let unready = match &upgrade.max_unready {
+        Some(most) if most.as_str().ends_with('%') => {
+            format!(", as long as at most {} of the pods are not ready", most.as_str())
+        }
+        Some(most) => format!(", as long as at most {} pods are not ready", most.as_str()),
+        None => String::new(),
+    };
+    let message = format!(
+        "nodes are upgraded {how}{drained}{unready}: whoever drives the upgrade takes this from the document, and no plan holds it"
+    );
+    let place = document.key_place(&Path::root().keys(["spec", "upgrade"]));
+    findings.push(Finding::note(codes::UPGRADE, message).at(place).hint("nothing has to be changed"));
 }
 
 /// `NAME at USER@ADDRESS:PORT with the key in file ID through USER@ADDRESS:PORT`: where secrets are, never what they are.

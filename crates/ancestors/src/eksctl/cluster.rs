@@ -27,6 +27,10 @@ pub(super) struct Cluster<'a> {
     pub(super) tags: &'a [Entry],
     /// A security group that all of its nodes share.
     pub(super) shared_security_group: Option<&'a Node>,
+    /// The address of its API server, where the file says it.
+    pub(super) endpoint: Option<&'a str>,
+    /// Its authority, likewise.
+    pub(super) certificate_authority: Option<&'a str>,
     /// Whether its control plane stands on an Outpost.
     pub(super) on_outpost: bool,
 }
@@ -81,6 +85,7 @@ pub(super) fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node>
     }
     let version = version(&about, span, tell);
     let vpc = network::vpc(&top, tell);
+    let status = |field: &str| top.get("status").and_then(|status| status.get(field)).and_then(Node::text);
     let cluster = Cluster {
         name: about.text("name").unwrap_or_default(),
         region: about.text("region").unwrap_or_default(),
@@ -92,6 +97,8 @@ pub(super) fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node>
         shared_security_group: vpc
             .get("sharedNodeSecurityGroup")
             .and_then(|group| ids::real(group, "sg-", tell)),
+        endpoint: status("endpoint"),
+        certificate_authority: status("certificateAuthorityData"),
         on_outpost: top.entry("outpost").is_some(),
     };
     let groups = groups(document, &top, &cluster, tell);

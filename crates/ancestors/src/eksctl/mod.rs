@@ -7,6 +7,8 @@ mod cluster;
 mod family;
 mod flags;
 mod group;
+mod halves;
+mod helper;
 mod iam;
 mod instances;
 mod kubelet;

@@ -11,7 +11,7 @@ use super::cluster::Cluster;
 use super::group::{Given, Parts};
 use super::script::Script;
 use super::steps::escaped;
-use super::{flags, kubelet, marks, node_config, overtaken, shell};
+use super::{flags, helper, kubelet, marks, node_config, overtaken, shell};
 use crate::codes;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
@@ -34,17 +34,29 @@ pub(super) fn carry_out(
         let hint = "remove it to have the node that eksctl makes, or keep it if it is meant";
         tell.warning(codes::DIFFERENCE, extra.key_span, message, hint);
     }
-    let variables = variables(given, cluster, parts);
+    let variables = helper::variables(given, cluster, parts);
     match Script::of(script, &variables) {
-        Script::Calls { words, before, after } => {
+        Script::Calls { words, before, after, strict, lost } => {
             let message = "the call of `/etc/eks/bootstrap.sh` is read and carried out by the plan; the rest of the script becomes steps before and after it";
             tell.note(codes::DIFFERENCE, own.key_span, message, "nothing has to be changed");
+            helper::tell_of_missing(script, own.key_span, &variables, tell);
+            for name in lost {
+                let message = format!(
+                    "the part behind the call uses `{name}`, which the part before it sets: they are two scripts here, and only bash can hand it over"
+                );
+                let hint = "write `#!/bin/bash` into the first line, or set it again behind the call";
+                tell.warning(codes::FIELD_DIFFERS, own.key_span, message, hint);
+            }
             if let Some(script) = before {
                 overtaken::tell_of(&script, own.key_span, tell);
-                push_step(parts, at, "before-bootstrap", &script, ("before", "runtime"), &variables);
+                // A shell that goes on after a failure comes to the call in any case.
+                let policy = if strict { "pause" } else { "continue" };
+                push_step(parts, at, "before-bootstrap", &script, ("before", "runtime", policy), &variables);
             }
             if let Some(script) = after {
-                push_step(parts, at, "after-bootstrap", &script, ("after", "kubelet"), &variables);
+                // kubelet runs by then, whatever becomes of the rest.
+                let place = ("after", "kubelet", "continue");
+                push_step(parts, at, "after-bootstrap", &script, place, &variables);
             }
             // kubelet gets what the call says, and nothing of eksctl's own. EKS marks nodes of managed groups from outside.
             if !given.managed {
@@ -60,7 +72,8 @@ pub(super) fn carry_out(
             tell.warning(codes::DIFFERENCE, own.key_span, message, hint);
             let shebang = if script.starts_with("#!") { "" } else { "#!/bin/bash\n" };
             let script = format!("{shebang}{script}");
-            push_step(parts, at, "before-bootstrap", &script, ("before", "runtime"), &variables);
+            helper::tell_of_missing(&script, own.key_span, &variables, tell);
+            push_step(parts, at, "before-bootstrap", &script, ("before", "runtime", "pause"), &variables);
             marks::add_facts(&mut parts.labels, given);
         }
         Script::Opaque => {
@@ -71,49 +84,12 @@ pub(super) fn carry_out(
     }
 }
 
-/// The variables that eksctl's files hold on the node.
-fn variables(given: &Given<'_>, cluster: &Cluster<'_>, parts: &Parts) -> BTreeMap<&'static str, String> {
-    let mut labels = parts.labels.clone();
-    marks::add_facts(&mut labels, given);
-    let labels = labels.into_node();
-    let pair = |key: &str, value: &Node| format!("{key}={}", value.text().unwrap_or_default());
-    let labels: Vec<String> =
-        labels.entries().unwrap_or_default().iter().map(|entry| pair(&entry.key, &entry.value)).collect();
-    let taint = |taint: &Node| {
-        let part = |key: &str| taint.get(key).and_then(Node::text).unwrap_or_default().to_owned();
-        format!("{}={}:{}", part("key"), part("value"), part("effect"))
-    };
-    let taints: Vec<String> = parts.taints.iter().map(taint).collect();
-    let pods = given.fields.text("maxPodsPerNode").unwrap_or_default().to_owned();
-    let mut arguments = vec![format!("--node-labels={}", labels.join(","))];
-    if !taints.is_empty() {
-        arguments.push(format!("--register-with-taints={}", taints.join(",")));
-    }
-    if !pods.is_empty() {
-        arguments.push(format!("--max-pods={pods}"));
-    }
-    BTreeMap::from([
-        ("CLUSTER_NAME", cluster.name.to_owned()),
-        ("NODE_LABELS", labels.join(",")),
-        ("NODE_TAINTS", taints.join(",")),
-        ("MAX_PODS", pods),
-        ("KUBELET_EXTRA_ARGS", arguments.join(" ")),
-        ("CLUSTER_DNS", given.fields.text("clusterDNS").unwrap_or_default().to_owned()),
-        ("CONTAINER_RUNTIME", given.fields.text("containerRuntime").unwrap_or_default().to_owned()),
-        // The plan knows these from elsewhere.
-        ("API_SERVER_URL", String::new()),
-        ("B64_CLUSTER_CA", String::new()),
-        ("INSTANCE_ID", "@{instanceId}".to_owned()),
-        ("INSTANCE_LIFECYCLE", "@{lifecycle}".to_owned()),
-    ])
-}
-
 fn push_step(
     parts: &mut Parts,
     at: &Node,
     name: &str,
     script: &str,
-    (side, phase): (&str, &str),
+    (side, phase, policy): (&str, &str, &str),
     variables: &BTreeMap<&'static str, String>,
 ) {
     let span = at.span;
@@ -134,6 +110,9 @@ fn push_step(
     }
     step.put_full("environment", environment.into_node());
     step.put("timeout", plain(span, "30m"));
+    // What a script has done once, it need not bear twice.
+    step.put("attempts", plain(span, 1));
+    step.put("onFailure", text(span, policy));
     parts.steps.push(step.into_node());
 }
 

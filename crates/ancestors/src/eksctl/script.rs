@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::halves::{self, Handover};
 use super::shell;
 
 /// What a script does.
@@ -15,6 +16,10 @@ pub(crate) enum Script {
         before: Option<String>,
         /// What it does afterwards.
         after: Option<String>,
+        /// Whether a failure before the call ends it.
+        strict: bool,
+        /// Variables that the part behind the call uses, and that do not reach it.
+        lost: Vec<String>,
     },
     /// It calls nothing of the kind.
     CallsNothing,
@@ -26,6 +31,10 @@ const BOOTSTRAP: &str = "/etc/eks/bootstrap.sh";
 
 /// Files of eksctl's own that people read in.
 const SOURCED: [&str; 2] = ["/etc/eksctl/", "/var/lib/cloud/scripts/eksctl/"];
+
+/// eksctl's file that people read in for its variables, and what else it does to their shell.
+pub(super) const HELPER: &str = "bootstrap.helper.sh";
+const STRICT: &str = "set -o errexit -o pipefail -o nounset";
 
 impl Script {
     /// Takes a script apart. `given` are variables of eksctl's files.
@@ -39,6 +48,7 @@ impl Script {
         let mut call: Option<Vec<String>> = None;
         let mut depth = 0_usize;
         let mut here: Option<String> = None;
+        let mut strict = false;
         for line in shell::lines(script) {
             let trimmed = line.trim();
             if let Some(end) = &here {
@@ -50,13 +60,13 @@ impl Script {
                 continue;
             }
             here = here_document(trimmed);
-            let lookup = |name: &str| variables.get(name).cloned();
             if calls(trimmed) {
-                match shell::words(trimmed, &lookup) {
+                match shell::words(trimmed, &|name| variables.get(name).cloned()) {
                     Some(words) if call.is_none() && depth == 0 => {
                         let own =
                             words.iter().position(|word| word == BOOTSTRAP).map_or(0, |place| place + 1);
                         call = Some(words.get(own..).unwrap_or_default().to_vec());
+                        after.begins = after.lines.len();
                     }
                     _ => return Self::Opaque,
                 }
@@ -65,29 +75,82 @@ impl Script {
             if trimmed.contains(BOOTSTRAP) && !trimmed.starts_with('#') {
                 return Self::Opaque;
             }
-            if let Some((name, value)) = shell::assignment(trimmed)
-                && let Some([value]) = shell::words(value, &lookup).as_deref()
-            {
-                variables.insert(name.to_owned(), value.clone());
-                before.prepares(&line);
-                after.prepares(&line);
-                continue;
-            }
-            if is_idle(trimmed) {
-                if trimmed.starts_with("set ") || trimmed.starts_with("#!") || redirects(trimmed) {
+            // A block stays whole: what stands in it may be done or not, and it must not be empty.
+            if depth == 0 {
+                let words = shell::assignment(trimmed).and_then(|(name, value)| {
+                    Some((name, shell::words(value, &|name| variables.get(name).cloned())?))
+                });
+                if let Some((name, [value])) = words.as_ref().map(|(name, words)| (*name, words.as_slice())) {
+                    variables.insert(name.to_owned(), value.clone());
                     before.prepares(&line);
                     after.prepares(&line);
+                    continue;
                 }
-                continue;
+                let reads_helper = is_sourced(trimmed) && trimmed.contains(HELPER);
+                if is_idle(trimmed) {
+                    let option = if reads_helper { STRICT } else { trimmed };
+                    if option.starts_with("set ") || option.starts_with("#!") || redirects(option) {
+                        strict = if call.is_none() { is_strict(option).unwrap_or(strict) } else { strict };
+                        before.prepares(option);
+                        after.prepares(option);
+                    }
+                    continue;
+                }
+            }
+            for name in halves::assigned(trimmed) {
+                variables.remove(name);
             }
             depth = deeper(depth, trimmed);
             part(&mut before, &mut after, call.is_some()).does(&line);
         }
-        match call {
-            Some(words) => Self::Calls { words, before: before.script(), after: after.script() },
-            None => Self::CallsNothing,
+        let Some(words) = call else { return Self::CallsNothing };
+        // Assignments that both parts have are no news.
+        let known = |name: &str| variables.contains_key(name);
+        let handover = Some(&after)
+            .filter(|after| after.does_something)
+            .and_then(|after| Handover::between(&before.doings(), &after.doings(), &known));
+        let mut lost = Vec::new();
+        if let Some(handover) = handover {
+            if is_bash(script) {
+                before.lines.extend(handover.writing());
+                after.lines.insert(after.begins.min(after.lines.len()), Handover::reading());
+            } else {
+                lost = handover.names;
+            }
         }
+        Self::Calls { words, before: before.script(), after: after.script(), strict, lost }
     }
+}
+
+/// A script without the call, whose words are read rather than run.
+pub(super) fn without_call(script: &str) -> String {
+    shell::lines(script).into_iter().filter(|line| !calls(line.trim())).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether bash runs a script; it does so where nothing else is said.
+fn is_bash(script: &str) -> bool {
+    script.lines().next().is_none_or(|first| !first.starts_with("#!") || first.contains("bash"))
+}
+
+/// Whether a line has the shell end at the first failure, or has it go on again.
+fn is_strict(line: &str) -> Option<bool> {
+    let mut strict = line.starts_with("#!").then(|| line.split_whitespace().any(|word| is_flag(word, '-')));
+    let mut earlier = "";
+    for word in line.split_whitespace() {
+        if word == "errexit" {
+            strict = Some(earlier.starts_with('-'));
+        } else if is_flag(word, '-') {
+            strict = Some(true);
+        } else if is_flag(word, '+') {
+            strict = Some(false);
+        }
+        earlier = word;
+    }
+    strict.filter(|strict| *strict || !line.starts_with("#!"))
+}
+
+fn is_flag(word: &str, sign: char) -> bool {
+    word.strip_prefix(sign).is_some_and(|letters| !letters.starts_with(sign) && letters.contains('e'))
 }
 
 fn part<'a>(before: &'a mut Part, after: &'a mut Part, called: bool) -> &'a mut Part {
@@ -98,7 +161,11 @@ fn part<'a>(before: &'a mut Part, after: &'a mut Part, called: bool) -> &'a mut 
 #[derive(Default)]
 struct Part {
     lines: Vec<String>,
+    /// Its lines that do more than set what both parts know.
+    done: Vec<String>,
     does_something: bool,
+    /// How many of its lines stand before the call.
+    begins: usize,
 }
 
 impl Part {
@@ -108,7 +175,12 @@ impl Part {
 
     fn does(&mut self, line: &str) {
         self.does_something = true;
+        self.done.push(line.to_owned());
         self.prepares(line);
+    }
+
+    fn doings(&self) -> String {
+        self.done.join("\n")
     }
 
     fn script(self) -> Option<String> {
@@ -134,14 +206,14 @@ fn calls(line: &str) -> bool {
 
 /// Lines that change nothing on the node.
 fn is_idle(line: &str) -> bool {
-    let sourced = line.strip_prefix("source ").or_else(|| line.strip_prefix(". "));
     let prints = line.starts_with("echo ") && !line.contains(['>', '|', '`', '(']);
-    line.is_empty()
-        || line.starts_with('#')
-        || line.starts_with("set ")
-        || redirects(line)
-        || prints
-        || sourced.is_some_and(|file| SOURCED.iter().any(|folder| file.trim().starts_with(folder)))
+    line.is_empty() || line.starts_with('#') || line.starts_with("set ") || redirects(line) || prints || is_sourced(line)
+}
+
+/// Whether a line reads in a file of eksctl's own.
+fn is_sourced(line: &str) -> bool {
+    let file = line.strip_prefix("source ").or_else(|| line.strip_prefix(". "));
+    file.is_some_and(|file| SOURCED.iter().any(|folder| file.trim().starts_with(folder)))
 }
 
 /// Whether a line only says where the output of the lines behind it goes.
@@ -179,10 +251,25 @@ mod tests {
     #[test]
     fn a_script_is_taken_apart_around_its_call() {
         let script = "#!/bin/bash\nset -ex\nsource /var/lib/cloud/scripts/eksctl/bootstrap.helper.sh\nPODS=40\ntouch /a\n/etc/eks/bootstrap.sh ${CLUSTER_NAME} \\\n  --kubelet-extra-args \"--max-pods=$PODS\"\ntouch /b\n";
-        let Script::Calls { words, before, after } = of(script) else { panic!() };
+        let Script::Calls { words, before, after, strict, lost } = of(script) else { panic!() };
         assert_eq!(words, ["demo", "--kubelet-extra-args", "--max-pods=40"]);
-        assert_eq!(before.as_deref(), Some("#!/bin/bash\nset -ex\nPODS=40\ntouch /a\n"));
-        assert_eq!(after.as_deref(), Some("#!/bin/bash\nset -ex\nPODS=40\ntouch /b\n"));
+        let head = format!("#!/bin/bash\nset -ex\n{STRICT}\nPODS=40\n");
+        assert_eq!(before, Some(format!("{head}touch /a\n")));
+        assert_eq!(after, Some(format!("{head}touch /b\n")));
+        assert!(strict && lost.is_empty());
+    }
+
+    #[test]
+    fn options_say_whether_a_failure_ends_a_script() {
+        for line in ["set -e", "set -xeuo pipefail", "set -o errexit", "#!/bin/bash -xe", STRICT] {
+            assert_eq!(is_strict(line), Some(true), "{line}");
+        }
+        for line in ["set +e", "set +o errexit"] {
+            assert_eq!(is_strict(line), Some(false), "{line}");
+        }
+        for line in ["set -x", "set -o pipefail", "#!/bin/bash", "#!/usr/bin/env bash", "set -- -a"] {
+            assert_eq!(is_strict(line), None, "{line}");
+        }
     }
 
     #[test]
@@ -192,6 +279,8 @@ mod tests {
             "if true; then\n/etc/eks/bootstrap.sh demo\nfi",
             "sed -i s/a/b/ /etc/eks/bootstrap.sh\n/etc/eks/bootstrap.sh demo",
             "/etc/eks/bootstrap.sh demo && touch /b",
+            "A=1\nif true; then\n  A=2\nfi\n/etc/eks/bootstrap.sh demo --cluster-id $A",
+            "A=1\nA=$(hostname)\n/etc/eks/bootstrap.sh demo --cluster-id $A",
         ] {
             assert_eq!(of(script), Script::Opaque, "{script}");
         }

@@ -1,5 +1,6 @@
 //! Commands that run before the node's own set-up.
 
+use bringup_diag::Span;
 use bringup_yaml::Node;
 
 use super::family::Family;
@@ -26,12 +27,6 @@ pub(super) fn before_bootstrap(given: &Given<'_>, tell: &mut Teller<'_>) -> Vec<
         tell.error(codes::WRONG_TYPE, commands.value.span, message, "write each command behind a dash");
         return Vec::new();
     };
-    if !items.is_empty() {
-        let message =
-            "a command that fails holds the node back here; under eksctl the node goes on without it";
-        let hint = "end a command that may fail with `|| true`";
-        tell.note_of_agent((given.span, false), (codes::DIFFERENCE, commands.key_span), message, hint);
-    }
     let mut steps = Vec::new();
     let mut earlier: Option<String> = None;
     for (index, item) in items.iter().enumerate() {
@@ -54,10 +49,17 @@ pub(super) fn before_bootstrap(given: &Given<'_>, tell: &mut Teller<'_>) -> Vec<
         let behind = earlier.as_deref().unwrap_or(FIRST_WORD);
         step.put("after", list(item.span, vec![text(item.span, behind)]));
         step.put("timeout", plain(item.span, TIMEOUT));
+        put_once(&mut step, item.span);
         steps.push(step.into_node());
         earlier = Some(name);
     }
     steps
+}
+
+/// A step that is tried once and passed over if it fails, as cloud-init does with what eksctl hands to it.
+pub(super) fn put_once(step: &mut Branch, span: Span) {
+    step.put("attempts", plain(span, 1));
+    step.put("onFailure", text(span, "continue"));
 }
 
 /// The command as eksctl hands it over: an argument of bash, or on Amazon Linux 2023 a script of it.

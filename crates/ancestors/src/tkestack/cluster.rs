@@ -86,7 +86,7 @@ impl<'a> Cluster<'a> {
             "Baremetal" => true,
             "Edge" | "EdgeCluster" => {
                 let message = "a cluster at the edge is brought up like one of `Baremetal`: what makes it one is left out";
-                let hint = "install what runs at the edge with a `PostClusterInstall` hook";
+                let hint = "install what runs at the edge once the API answers";
                 tell.warning(codes::FIELD_DIFFERS, kind.span, message, hint);
                 true
             }
@@ -112,7 +112,7 @@ impl<'a> Cluster<'a> {
     pub(super) fn translate(&self, workers: &[&Worker<'_>], tell: &mut Teller<'_>) -> Node {
         let span = self.spec_span;
         self.tell_name(tell);
-        self.tell_upgrade(tell);
+        let upgrade = self.upgrade(tell);
         let masters: Vec<Machine<'_>> =
             self.spec.items("machines").iter().map(|node| Machine::of_master(node, tell)).collect();
         if masters.is_empty() {
@@ -148,6 +148,7 @@ impl<'a> Cluster<'a> {
         spec.put("join", join);
         spec.put_full("files", list(span, hooks::files(self.features, &skipped, tell)));
         spec.put_full("hooks", list(span, hooks::hooks(self.features, &skipped, tell)));
+        spec.put_some("upgrade", upgrade);
         let flags = arguments::read(self.spec, "kubeletExtraArgs", tell);
         let common = Common {
             minor,
@@ -270,21 +271,32 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    fn tell_upgrade(&self, tell: &mut Teller<'_>) {
-        let Some(entry) = self.features.entry("upgrade") else { return };
-        let upgrade = tell.record(&entry.value, "`upgrade` of tkestack", tables::UPGRADE);
-        if let Some(strategy) = upgrade.get("strategy") {
-            tell.record(strategy, "`strategy` of `upgrade`", tables::STRATEGY);
+    /// How nodes follow one another: no node differs by it, and whoever drives the upgrade finds it in the document.
+    fn upgrade(&self, tell: &mut Teller<'_>) -> Option<Node> {
+        let entry = self.features.entry("upgrade")?;
+        let written = tell.record(&entry.value, "`upgrade` of tkestack", tables::UPGRADE);
+        let strategy = match written.get("strategy") {
+            Some(strategy) => tell.record(strategy, "`strategy` of `upgrade`", tables::STRATEGY),
+            None => Record::default(),
+        };
+        let mut upgrade = Branch::new(entry.value.span);
+        if let Some(mode) = written.get("mode") {
+            match mode.text() {
+                Some("Auto") => upgrade.put("mode", text(mode.span, "auto")),
+                Some("Manual") => upgrade.put("mode", text(mode.span, "manual")),
+                Some("") => {}
+                _ => {
+                    let message = "this is no mode of upgrading";
+                    tell.error(codes::WRONG_TYPE, mode.span, message, "write `Auto` or `Manual`");
+                }
+            }
         }
-        if let Some(mode) =
-            upgrade.get("mode").filter(|mode| !matches!(mode.text(), Some("Auto" | "Manual" | "")))
-        {
-            let message = "this is no mode of upgrading";
-            tell.error(codes::WRONG_TYPE, mode.span, message, "write `Auto` or `Manual`");
+        for (theirs, ours) in [("maxUnready", "maxUnready"), ("drainNodeBeforeUpgrade", "drain")] {
+            if let Some(field) = strategy.entry(theirs) {
+                upgrade.put_field(ours, field);
+            }
         }
-        let message =
-            "`upgrade` of a cluster shapes how nodes follow one another when they are upgraded, not the node";
-        tell.note(codes::FIELD_ASIDE, entry.key_span, message, "the node comes up the same without it");
+        Some(upgrade.into_node())
     }
 
     /// What tkestack does at run time, and nobody does here unless asked.
@@ -302,7 +314,7 @@ impl<'a> Cluster<'a> {
         }
         if !skipped.has("EnsureGalaxy") || self.features.flag("enableCilium") == Some(true) {
             let message = "tkestack installs a network for pods; here nodes wait for one";
-            let hint = "apply one with a `PostClusterInstall` hook";
+            let hint = "apply one once the API answers";
             tell.note(codes::DIFFERENCE, self.spec_span, message, hint);
         }
         let joining = masters.iter().chain(workers).map(|group| group.machines.len()).sum::<usize>() > 1;

@@ -106,6 +106,14 @@ const ALWAYS: [&str; 15] = [
     "EnsureJoinNode",
 ];
 
+/// Whether a condition is that of a hook that nobody has written.
+fn is_idle(condition: &str, features: Record<'_>) -> bool {
+    let point = condition.strip_prefix("Ensure").and_then(|point| point.strip_suffix("Hook"));
+    point.is_some_and(|point| {
+        HEEDED.contains(&condition) && features.get("hooks").and_then(|hooks| hooks.get(point)).is_none()
+    })
+}
+
 /// The steps that are left out.
 #[derive(Debug)]
 pub(super) struct Skipped<'a> {
@@ -118,7 +126,23 @@ impl<'a> Skipped<'a> {
         for condition in &conditions {
             let name = condition.text().unwrap_or_default();
             let phase = PHASES.iter().any(|(known, _)| *known == name);
-            if phase || HEEDED.contains(&name) || ABSENT.contains(&name) {
+            if ABSENT.contains(&name) {
+                let message =
+                    format!("the step `{name}` is done by nobody here: there is nothing to leave out");
+                tell.note(
+                    codes::FIELD_ASIDE,
+                    condition.span,
+                    message,
+                    "the node comes up the same without it",
+                );
+                continue;
+            }
+            if is_idle(name, features) {
+                let message = format!("there is no hook that `{name}` could leave out");
+                tell.note(codes::FIELD_ASIDE, condition.span, message, "remove it from `skipConditions`");
+                continue;
+            }
+            if phase || HEEDED.contains(&name) {
                 continue;
             }
             if ALWAYS.contains(&name) {

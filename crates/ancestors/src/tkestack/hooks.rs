@@ -12,7 +12,8 @@ use crate::fields::{Field, Record};
 use crate::tell::Teller;
 use crate::tree::{Branch, list, text};
 
-/// The points of tkestack, and ours. The last two are ours alone: tkestack has no hooks of a node's end.
+/// The points of tkestack, and ours. The last two are ours alone: tkestack has no hooks of a node's end. Those of the
+/// installation of a node are its steps; a node alone cannot know when the others are due.
 const POINTS: [(&str, &str); 12] = [
     ("PreInstall", "pre-install"),
     ("PostInstall", "post-install"),
@@ -59,13 +60,42 @@ pub(super) fn hooks(features: Record<'_>, skipped: &Skipped<'_>, tell: &mut Tell
         if command.trim().is_empty() || skipped.has(&format!("Ensure{theirs}Hook")) {
             continue;
         }
-        if SILENT.contains(&theirs) {
-            let message = format!("tkestack never runs a hook `{theirs}`; here it runs");
-            tell.note(codes::DIFFERENCE, entry.key_span, message, "remove it if it must not run");
-        }
+        tell_of(theirs, entry, tell);
         hooks.push(hook(entry, ours, command));
     }
     hooks
+}
+
+/// Tells of a hook that no node runs by itself. The cluster that comes up is another one without those of its
+/// installation; the others have their time later.
+fn tell_of(point: &str, entry: &Entry, tell: &mut Teller<'_>) {
+    let (event, is_due) = match point.trim_start_matches("Pre").trim_start_matches("Post") {
+        "ClusterInstall" => ("installation of the cluster", true),
+        "ClusterUpgrade" => ("upgrade of the cluster", false),
+        "ClusterDelete" => ("deletion of the cluster", false),
+        "Upgrade" => ("upgrade of nodes", false),
+        "Delete" => ("deletion of nodes", false),
+        // The node's own steps.
+        _ => return,
+    };
+    let kept = format!("is kept in the plan for whoever drives the {event}, and no node runs it by itself");
+    let span = entry.key_span;
+    if is_due {
+        let when = if point.starts_with("Pre") {
+            "before the first machine is brought up"
+        } else {
+            "once all machines are ready"
+        };
+        let message = format!("the hook `{point}` {kept}: without it, the cluster will differ");
+        let hint = format!("have it run on the first machine of the control plane, {when}");
+        tell.warning(codes::FIELD_DIFFERS, span, message, hint);
+    } else if SILENT.contains(&point) {
+        let message = format!("tkestack never runs a hook `{point}`; here the hook `{point}` {kept}");
+        tell.note(codes::DIFFERENCE, span, message, "remove it if it must not run");
+    } else {
+        let message = format!("the hook `{point}` {kept}");
+        tell.note(codes::DIFFERENCE, span, message, "the node comes up the same without it");
+    }
 }
 
 fn hook(entry: &Entry, point: &str, command: &str) -> Node {

@@ -108,6 +108,12 @@ pub(super) fn put_system(group: &mut Branch, ipvs: bool, skipped: &Skipped<'_>, 
         }
         group.put("sysctls", settings.into_node());
     }
+    let kept = [("modules", "EnsureKernelModule"), ("sysctls", "EnsureSysctl")];
+    let mut defaults = Branch::new(span);
+    for (name, _) in kept.iter().filter(|(_, condition)| skipped.has(condition)) {
+        defaults.put(name, plain(span, false));
+    }
+    group.put_full("kernelDefaults", defaults.into_node());
     let swap = if skipped.has("EnsureDisableSwap") { "keep" } else { "off" };
     group.put("swap", text(span, swap));
 }

@@ -1,7 +1,7 @@
 //! Commands before the node's set-up, and what stands in the place of eksctl's own bootstrap.
 
 use bringup_plan::{Action, Step};
-use bringup_spec::{JoinMethod, MaxPods, NodeNamePolicy, Phase, RuntimeName};
+use bringup_spec::{JoinMethod, MaxPods, NodeGroup, NodeNamePolicy, OnFailure, Phase, RuntimeName};
 use serde_json::json;
 
 use crate::{config, document, group, labels, plan, taints, told};
@@ -47,6 +47,19 @@ fn commands_of_amazon_linux_2023_are_scripts_of_bash() {
     let step = group.steps.first().unwrap();
     assert_eq!(step.script.as_ref().map(ToString::to_string).as_deref(), Some("#!/bin/bash\ntouch /a"));
     assert_eq!(step.before, ["runtime"]);
+}
+
+/// cloud-init runs what is behind a command that has failed, and runs none twice: so it is here.
+#[test]
+fn a_command_that_fails_is_passed_over_as_under_eksctl() {
+    for family in ["AmazonLinux2", "AmazonLinux2023", "Ubuntu2204"] {
+        let text = config(&format!(
+            "nodeGroups:\n- name: ng\n  amiFamily: {family}\n  preBootstrapCommands: [\"false\", touch /a]\n"
+        ));
+        let policies: Vec<(u32, OnFailure)> =
+            group(&text).steps.iter().map(|step| (step.attempts, step.on_failure)).collect();
+        assert_eq!(policies, [(1, OnFailure::Continue), (1, OnFailure::Continue)], "{family}");
+    }
 }
 
 #[test]
@@ -171,7 +184,10 @@ fn a_script_in_the_place_of_eksctls_is_read_around_its_call() {
         group.steps.iter().filter_map(|step| step.script.as_ref()).map(ToString::to_string).collect();
     assert_eq!(
         scripts,
-        ["#!/bin/bash\nset -ex\nmkdir -p /mnt/data\n", "#!/bin/bash\nset -ex\ntouch /joined\n"]
+        [
+            "#!/bin/bash\nset -ex\nset -o errexit -o pipefail -o nounset\nmkdir -p /mnt/data\n",
+            "#!/bin/bash\nset -ex\nset -o errexit -o pipefail -o nounset\ntouch /joined\n",
+        ]
     );
     let order: Vec<(String, Phase)> =
         programs(&text).into_iter().map(|(name, phase, _)| (name, phase)).collect();
@@ -215,4 +231,145 @@ fn settings_beside_an_own_bootstrap_are_told_of() {
             .any(|line| line.contains("`kubeletExtraConfig` is carried out here"))
     };
     assert!(about("AmazonLinux2") && about("Ubuntu2204"));
+}
+
+/// Scripts of a group's own steps.
+fn scripts(group: &NodeGroup) -> Vec<String> {
+    group.steps.iter().filter_map(|step| step.script.as_ref()).map(ToString::to_string).collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "what a script does is best seen by running it")]
+/// What both parts leave behind when they run one behind the other, as the plan runs them: on Linux, by bash itself.
+fn outcome(group: &NodeGroup, folder: &std::path::Path) -> String {
+    let state = "/var/lib/bringup";
+    let here = folder.to_str().unwrap();
+    for step in &group.steps {
+        let script = step
+            .script
+            .as_ref()
+            .unwrap()
+            .to_string()
+            .replace(state, here)
+            .replace("/out", &format!("{here}/out"));
+        let path = folder.join(step.name.as_str());
+        std::fs::write(&path, script).unwrap();
+        let mut bash = std::process::Command::new("bash");
+        bash.arg(&path).env_clear().env("PATH", std::env::var("PATH").unwrap()).current_dir("/");
+        bash.envs(step.environment.iter().map(|(name, value)| (name, value.to_string())));
+        let output = bash.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    std::fs::read_to_string(folder.join("out")).unwrap()
+}
+
+#[expect(clippy::disallowed_methods, reason = "what a script does is best seen by running it")]
+/// A script is one shell under eksctl: what its first half has set, exported, defined or entered is there in its second.
+#[test]
+fn the_part_behind_the_call_goes_on_with_what_the_part_before_it_has_set() {
+    let text = config(
+        r#"nodeGroups:
+- name: ng
+  amiFamily: AmazonLinux2
+  labels: {pool: a}
+  overrideBootstrapCommand: |
+    #!/bin/bash
+    source /var/lib/cloud/scripts/eksctl/bootstrap.helper.sh
+    FOO="$(echo it\'s here)"
+    export BAR=$(echo bar)
+    LIST=(a "b c")
+    greet() {
+      echo "hello $1"
+    }
+    if true; then
+      CHOSEN=yes
+    else
+      CHOSEN=no
+    fi
+    cd /usr
+    /etc/eks/bootstrap.sh ${CLUSTER_NAME} --kubelet-extra-args "--node-labels=${NODE_LABELS}"
+    echo "$FOO|$(bash -c 'echo $BAR')|${LIST[1]}|$CHOSEN|$PWD|$CLUSTER_NAME" > /out
+    greet "$CLUSTER_NAME" >> /out
+    case ${NODE_LABELS} in *pool=a*) echo labels >> /out ;; esac
+    echo "${KUBELET_CONFIG}" >> /out
+"#,
+    );
+    let folder = std::env::temp_dir().join(format!("bringup-halves-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let left = outcome(&group(&text), &folder);
+    let mode = std::os::unix::fs::PermissionsExt::mode(
+        &std::fs::metadata(folder.join("before-bootstrap.state")).unwrap().permissions(),
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(
+        left,
+        "it's here|bar|b c|yes|/usr|demo\nhello demo\nlabels\n/etc/kubernetes/kubelet/kubelet-config.json\n"
+    );
+    assert_eq!(mode & 0o777, 0o600, "what a script has set may be secret");
+}
+
+/// A `#!/bin/sh` need not be bash, and no other shell can write down what it has set.
+#[test]
+fn what_another_shell_has_set_is_told_of() {
+    let text = config(
+        "nodeGroups:\n- name: ng\n  amiFamily: Ubuntu2204\n  overrideBootstrapCommand: |\n    #!/bin/sh\n    FOO=$(hostname)\n    /etc/eks/bootstrap.sh demo\n    touch /after-$FOO\n",
+    );
+    let told = told(&text);
+    assert!(
+        told.iter().any(|line| line.starts_with(
+            "warning ancestor/field-differs 10 the part behind the call uses `FOO`, which the part before it sets"
+        )),
+        "{told:#?}"
+    );
+}
+
+/// The address and the authority are the document's, where it has them: the helper's variables hold them.
+#[test]
+fn the_helpers_variables_are_given_to_both_parts() {
+    let script = "  overrideBootstrapCommand: |\n    #!/bin/bash\n    source /var/lib/cloud/scripts/eksctl/bootstrap.helper.sh\n    echo $API_SERVER_URL > /before\n    /etc/eks/bootstrap.sh ${CLUSTER_NAME}\n    echo $API_SERVER_URL $B64_CLUSTER_CA > /after\n";
+    let text = config(&format!(
+        "status: {{endpoint: 'https://api.example', certificateAuthorityData: QUJD}}\nnodeGroups:\n- name: ng\n  amiFamily: AmazonLinux2\n{script}"
+    ));
+    let read = crate::read_text(&text);
+    let group = read.documents.first().unwrap().cluster.spec.node_groups.first().unwrap().clone();
+    for step in &group.steps {
+        let url = step.environment.get("API_SERVER_URL").map(ToString::to_string);
+        assert_eq!(url.as_deref(), Some("https://api.example"), "{}", step.name);
+    }
+    let authority = group.steps.last().unwrap().environment.get("B64_CLUSTER_CA").map(ToString::to_string);
+    assert_eq!(authority.as_deref(), Some("QUJD"));
+    let told = told(&config(&format!("nodeGroups:\n- name: ng\n  amiFamily: AmazonLinux2\n{script}")));
+    for name in ["API_SERVER_URL", "B64_CLUSTER_CA"] {
+        let wanted =
+            format!("warning ancestor/field-differs 10 this script uses `{name}`, which is empty here");
+        assert!(told.iter().any(|line| line.starts_with(&wanted)), "{told:#?}");
+    }
+}
+
+/// Without `set -e` the script goes on to the call whatever has failed; with it, a failure leaves the node where it is.
+/// Behind the call kubelet runs, whatever fails.
+#[test]
+fn a_script_that_fails_holds_the_node_back_where_it_would_under_eksctl() {
+    let policies = |head: &str| -> Vec<(u32, OnFailure)> {
+        let group = group(&config(&format!(
+            "nodeGroups:\n- name: ng\n  amiFamily: AmazonLinux2\n  overrideBootstrapCommand: |\n    #!/bin/bash\n{head}    false\n    /etc/eks/bootstrap.sh demo\n    touch /b\n"
+        )));
+        group.steps.iter().map(|step| (step.attempts, step.on_failure)).collect()
+    };
+    assert_eq!(policies(""), [(1, OnFailure::Continue), (1, OnFailure::Continue)]);
+    for head in [
+        "    set -euo pipefail\n",
+        "    set -o errexit\n",
+        "    source /var/lib/cloud/scripts/eksctl/bootstrap.helper.sh\n",
+    ] {
+        assert_eq!(policies(head), [(1, OnFailure::Pause), (1, OnFailure::Continue)], "{head}");
+    }
+}
+
+/// A block keeps all of its lines: without the `echo`, this would be no script.
+#[test]
+fn blocks_stay_whole() {
+    let group = group(&config(
+        "nodeGroups:\n- name: ng\n  amiFamily: AmazonLinux2\n  overrideBootstrapCommand: |\n    #!/bin/bash\n    if [ -e /x ]; then\n      echo there\n    fi\n    /etc/eks/bootstrap.sh demo\n",
+    ));
+    assert_eq!(scripts(&group), ["#!/bin/bash\nif [ -e /x ]; then\n  echo there\nfi\n"]);
 }

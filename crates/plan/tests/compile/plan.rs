@@ -181,6 +181,21 @@ fn the_name_of_a_setting_means_what_sysctl_takes_it_for() {
 }
 
 #[test]
+fn what_the_kernel_gets_by_itself_can_be_left_out() {
+    let none = "kernelDefaults: {modules: false, sysctls: false}\nkubelet: {config: {protectKernelDefaults: false}}";
+    let without = plan(&plain("1.33", none));
+    assert!(!without.steps.iter().any(|step| ["kernel-modules", "sysctls"].contains(&step.name.as_str())));
+    let own = format!("{none}\nkernelModules: [nvidia]\nsysctls: {{vm.max_map_count: 262144}}");
+    let own = plan(&plain("1.33", &own));
+    let Action::LoadModules { modules } = &step(&own, "kernel-modules").action else { panic!("no modules") };
+    assert_eq!(modules, &["nvidia"]);
+    let Action::SetSysctls { settings } = &step(&own, "sysctls").action else { panic!("no sysctls") };
+    assert_eq!(settings.keys().collect::<Vec<_>>(), ["vm.max_map_count"]);
+    // kubelet looks whether somebody else has set what it needs.
+    assert_eq!(codes(&plain("1.33", "kernelDefaults: {sysctls: false}")), ["sysctl/needed"]);
+}
+
+#[test]
 fn the_kernel_gets_what_kubernetes_needs() {
     let plan = plan(&plain(
         "1.33",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     AgentSource, Api, Asset, Aws, File, Hook, Join, JoinMethod, Kubernetes, Machine, Network, NodeGroup,
-    OsFamily, Platform, Proxy, TrustedAuthority,
+    OsFamily, Platform, Proxy, TrustedAuthority, Upgrade,
 };
 use crate::Name;
 use crate::decode::{choices, record};
@@ -62,6 +62,8 @@ record! {
         "hooks" => hooks: Vec<Hook>,
         /// Assertions on order that every node must satisfy, such as `drivers.service before kubelet.service`.
         "order" => order: Vec<String>,
+        /// How nodes are upgraded, for whoever drives it.
+        "upgrade" => upgrade: Option<Upgrade>,
         /// The kinds of node.
         "nodeGroups" => node_groups: Vec<NodeGroup>,
         /// Machines that are reached over SSH.

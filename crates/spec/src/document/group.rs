@@ -50,6 +50,8 @@ record! {
         "kernelModules" => kernel_modules: Vec<KernelModule>,
         /// Kernel settings.
         "sysctls" => sysctls: BTreeMap<String, SysctlValue>,
+        /// Which modules and settings are there without being written.
+        "kernelDefaults" => kernel_defaults: KernelDefaults = KernelDefaults::default(),
         /// Arguments of the kernel's command line.
         "kernelArguments" => kernel_arguments: Vec<String>,
         /// What to do about swap.
@@ -300,6 +302,22 @@ impl Decode for Bootstrap {
 
     fn schema(schemas: &mut Schemas) -> serde_json::Value {
         json!({"anyOf": [bool::schema(schemas), FactCondition::schema(schemas), StoreElection::schema(schemas)]})
+    }
+}
+
+record! {
+    /// What runtimes, pod networks and kubelet need of the kernel. Without it, somebody else has to see to it.
+    "`kernelDefaults`" pub struct KernelDefaults {
+        /// Whether the modules that they need are loaded.
+        "modules" => modules: bool = true,
+        /// Whether the settings that they need are set.
+        "sysctls" => sysctls: bool = true,
+    }
+}
+
+impl Default for KernelDefaults {
+    fn default() -> Self {
+        Self { modules: true, sysctls: true }
     }
 }
 

@@ -9,13 +9,14 @@ mod launch;
 mod machine;
 mod software;
 mod step;
+mod upgrade;
 
 pub use access::{Api, Aws, Join, JoinMethod, Kubeadm, Kubernetes, Network, Proxy, TrustedAuthority};
 pub use cluster::{Cluster, ClusterSpec, Flavour, Metadata};
 pub use content::{Asset, Directory, DropIn, File, FileEncoding, Link, Part, PartType, Unit, Unpack};
 pub use group::{
-    Architecture, Bootstrap, Carrier, FactCondition, KernelModule, NodeGroup, NodeNamePolicy, Os, OsFamily,
-    OsRecord, Platform, Role, StoreElection, SysctlValue, UserDataEncoding,
+    Architecture, Bootstrap, Carrier, FactCondition, KernelDefaults, KernelModule, NodeGroup, NodeNamePolicy,
+    Os, OsFamily, OsRecord, Platform, Role, StoreElection, SysctlValue, UserDataEncoding,
 };
 pub use kubelet::{Kubelet, MaxPods, PodNetworking, Taint, TaintEffect};
 pub use launch::{
@@ -30,3 +31,4 @@ pub use software::{
 pub use step::{
     Hook, HookPoint, Manifest, OnFailure, OsUpdate, Phase, Reboot, RebootPolicy, Stage, Step, WaitFor,
 };
+pub use upgrade::{Share, Upgrade, UpgradeMode};
