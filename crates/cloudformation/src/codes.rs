@@ -38,6 +38,12 @@ bringup_diag::codes! {
     /// would stay below its size, or the template would be refused. Write one share from 0 to 100, and several types
     /// of like size in `instanceTypes`.
     SPOT = "launch/spot";
+    /// The key that lets people in to the nodes is none that EC2 takes, or there are two. An instance has one key, in the
+    /// form of OpenSSH. Keep one, and write it as `ssh-keygen -y` prints it.
+    KEY = "launch/key";
+    /// More interfaces of the type EFA than any machine has network cards. EC2 would launch no instance. Write how many
+    /// cards the instance type has.
+    EFA = "launch/efa";
     /// A tag that AWS refuses. The stack is rolled back when it is created. Write a key of 1 to 128 letters and a
     /// value of at most 256, without prefixes that AWS or the template use themselves.
     TAG = "launch/tag";

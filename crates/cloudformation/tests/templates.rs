@@ -421,3 +421,82 @@ fn settings_that_no_carrier_uses_are_told() {
         findings.iter().map(|finding| finding.place.as_ref().unwrap().span.start.line).collect();
     assert_eq!(lines, [13, 14]);
 }
+
+/// What eksctl's groups have beside types and disks, in CloudFormation's own words.
+#[test]
+fn machines_are_made_and_chosen_as_the_document_says() {
+    let template = variant("fabric");
+    assert_eq!(template.findings.iter().filter(|finding| finding.code.name != "launch/spot").count(), 0);
+    let data = at(&template, "/Resources/NodeLaunchTemplate/Properties/LaunchTemplateData");
+    assert_eq!(data["SecurityGroupIds"], json!(null), "they are the interfaces'");
+    let interfaces = data["NetworkInterfaces"].as_array().unwrap();
+    let cards: Vec<_> = interfaces
+        .iter()
+        .map(|card| (&card["NetworkCardIndex"], &card["DeviceIndex"], &card["InterfaceType"]))
+        .collect();
+    let efa = json!("efa");
+    let numbers: Vec<_> = (0..4).map(|number| json!(number)).collect();
+    assert_eq!(
+        cards,
+        [(0, 0), (1, 1), (2, 1), (3, 1)].map(|(card, device)| (&numbers[card], &numbers[device], &efa))
+    );
+    assert_eq!(
+        interfaces[0]["Groups"],
+        json!([{"Ref": "NodeSecurityGroup"}, {"Ref": "NodeFabricSecurityGroup"}])
+    );
+    assert_eq!(data["Placement"], json!({"GroupName": {"Ref": "NodePlacementGroup"}}));
+    assert_eq!(at(&template, "/Resources/NodePlacementGroup/Properties/Strategy"), json!("cluster"));
+    for rule in [
+        "NodeFabricIngress/Properties/SourceSecurityGroupId",
+        "NodeFabricEgress/Properties/DestinationSecurityGroupId",
+    ] {
+        assert_eq!(at(&template, &format!("/Resources/{rule}")), json!({"Ref": "NodeFabricSecurityGroup"}));
+    }
+    assert_eq!(data["KeyName"], json!({"Fn::If": ["HasKey", {"Ref": "KeyName"}, {"Ref": "NodeKeyPair"}]}));
+    assert!(at(&template, "/Resources/NodeKeyPair/Properties/PublicKeyMaterial").is_string());
+    assert_eq!(data["EnclaveOptions"], json!({"Enabled": true}));
+    assert_eq!(data["BlockDeviceMappings"][1]["Ebs"]["SnapshotId"], json!("snap-0123456789abcdef0"));
+    let group = at(&template, "/Resources/NodeGroup/Properties");
+    assert_eq!(
+        group["MixedInstancesPolicy"]["InstancesDistribution"],
+        json!({
+            "OnDemandPercentageAboveBaseCapacity": 50, "OnDemandBaseCapacity": 1,
+            "SpotAllocationStrategy": "lowest-price", "SpotInstancePools": 2, "SpotMaxPrice": "12.5",
+        })
+    );
+    assert_eq!(group["CapacityRebalance"], json!(true));
+    assert_eq!(group["MaxInstanceLifetime"], json!(864_000));
+    assert_eq!(group["LoadBalancerNames"], json!(["front"]));
+    assert_eq!(group["TargetGroupARNs"].as_array().unwrap().len(), 1);
+
+    let template = variant("burstable");
+    let data = at(&template, "/Resources/NodeLaunchTemplate/Properties/LaunchTemplateData");
+    assert_eq!(data["CreditSpecification"], json!({"CpuCredits": "unlimited"}));
+    assert_eq!(data["Placement"], json!({"GroupName": "apart"}));
+    let policy = at(&template, "/Resources/NodeGroup/Properties/MixedInstancesPolicy/InstancesDistribution");
+    assert_eq!(policy["SpotAllocationStrategy"], json!("capacity-optimized-prioritized"));
+}
+
+#[test]
+fn what_ec2_would_refuse_of_keys_cards_and_spot_capacity_is_told() {
+    let group = |fields: &str| {
+        let text = format!(
+            "\n  join: {{method: eks-token}}\n  nodeGroups:\n  - name: a\n    platform: aws\n    os: amazon-linux-2023\n    instanceTypes: [m7i.large, m6i.large]\n    {fields}\n"
+        );
+        codes(&text).into_iter().map(|(code, _)| code).collect::<Vec<_>>()
+    };
+    let fine = "ssh-ed25519 AAAA a";
+    for (fields, wanted) in [
+        (format!("launch: {{publicKey: {fine}, keyName: b}}"), "launch/key"),
+        ("launch: {publicKey: AAAA}".to_owned(), "launch/key"),
+        ("launch: {efaInterfaces: 33}".to_owned(), "launch/efa"),
+        ("launch: {volumes: [{sizeGiB: 80, snapshot: snap}]}".to_owned(), "launch/malformed"),
+        ("scaling: {max: 3, spotPools: 21}".to_owned(), "launch/spot"),
+        ("scaling: {max: 3, spotPools: 2, spotStrategy: capacity-optimized}".to_owned(), "launch/spot"),
+        ("scaling: {max: 3, spotMaxPrice: cheap}".to_owned(), "launch/spot"),
+        ("scaling: {max: 3, maxInstanceLifetime: 1h}".to_owned(), "launch/timeout"),
+    ] {
+        assert!(group(&fields).contains(&wanted), "{fields}: {:?}", group(&fields));
+    }
+    assert_eq!(group(&format!("launch: {{publicKey: {fine}, efaInterfaces: 32}}")), Vec::<&str>::new());
+}

@@ -72,7 +72,7 @@ pub(super) fn translated(
     if arm {
         tree.put("architecture", text(span, "aarch64"));
     }
-    tree.put_full("instanceTypes", list(span, types));
+    tree.put_full("instanceTypes", list(span, types.clone()));
     let mut parts = Parts {
         labels: marks::labels(&given, cluster),
         taints: marks::taints(&given, tell),
@@ -90,7 +90,7 @@ pub(super) fn translated(
     tree.put_full("taints", list(span, parts.taints.clone()));
     parts.settings.put(&mut tree);
     tree.put_full("steps", list(span, parts.steps));
-    tree.put_full("launch", launch::translated(&given, cluster, arm, tell));
+    tree.put_full("launch", launch::translated(&given, cluster, (&types, arm), tell));
     tree.put("scaling", scaling::translated(&given, cluster, &parts.labels, &parts.taints, tell));
     tree.put("carriers", list(span, family.carriers().into_iter().map(|word| plain(span, word)).collect()));
     Group { tree: tree.into_node(), family, span, learnt: parts.learnt }

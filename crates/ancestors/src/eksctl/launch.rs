@@ -4,29 +4,46 @@ use bringup_yaml::Node;
 
 use super::cluster::Cluster;
 use super::group::Given;
-use super::{iam, record, tables, volumes};
+use super::{fabric, iam, record, tables, volumes};
 use crate::codes;
 use crate::ids;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
 
-pub(super) fn translated(given: &Given<'_>, cluster: &Cluster<'_>, arm: bool, tell: &mut Teller<'_>) -> Node {
+pub(super) fn translated(
+    given: &Given<'_>,
+    cluster: &Cluster<'_>,
+    (types, arm): (&[Node], bool),
+    tell: &mut Teller<'_>,
+) -> Node {
     let (fields, span) = (&given.fields, given.span);
     let mut launch = Branch::new(span);
     image(&mut launch, given, cluster, arm, tell);
-    launch.put_some("keyName", key(given, tell));
+    put_key(&mut launch, given, tell);
     launch.put_full("volumes", list(span, volumes::translated(given, cluster, tell)));
     launch.put_full("metadata", metadata(given));
     launch.put_full("tags", tags(given, cluster));
     launch.put_full("securityGroups", list(span, security_groups(given, cluster, tell)));
     launch.put_full("role", iam::translated(given, cluster, tell));
-    for (field, key) in
-        [("spot", "spot"), ("ebsOptimized", "ebsOptimized"), ("enableDetailedMonitoring", "monitoring")]
-    {
+    for (field, key) in [
+        ("spot", "spot"),
+        ("ebsOptimized", "ebsOptimized"),
+        ("enableDetailedMonitoring", "monitoring"),
+        ("enclaveEnabled", "enclave"),
+    ] {
         if let Some(entry) = fields.entry(field) {
             launch.put_field(key, entry);
         }
     }
+    if let Some(credits) = fields.get("cpuCredits") {
+        let word = credits.text().unwrap_or_default().to_ascii_lowercase();
+        launch.put("cpuCredits", text(credits.span, word));
+    }
+    let place = record(fields.get("placement"), "`placement`", tables::PLACEMENT, tell);
+    if let Some(name) = place.entry("groupName") {
+        launch.put_field("placementGroup", name);
+    }
+    launch.put_some("efaInterfaces", fabric::interfaces(given, types, tell));
     launch.into_node()
 }
 
@@ -51,12 +68,12 @@ fn image(launch: &mut Branch, given: &Given<'_>, cluster: &Cluster<'_>, arm: boo
     }
 }
 
-/// The key pair, where one is named.
-fn key(given: &Given<'_>, tell: &mut Teller<'_>) -> Option<Node> {
-    let field = given.fields.entry("ssh")?;
+/// The key pair, where one is named, or the key itself.
+fn put_key(launch: &mut Branch, given: &Given<'_>, tell: &mut Teller<'_>) {
+    let Some(field) = given.fields.entry("ssh") else { return };
     // A key that is not allowed in says nothing.
     if field.value.get("allow").and_then(Node::text) == Some("false") {
-        return None;
+        return;
     }
     let ssh = record(Some(&field.value), "`ssh`", tables::SSH, tell);
     let named =
@@ -67,7 +84,13 @@ fn key(given: &Given<'_>, tell: &mut Teller<'_>) -> Option<Node> {
         let hint = "import the key to EC2, and write its name as `publicKeyName`";
         tell.warning(codes::FIELD_DIFFERS, field.key_span, message, hint);
     }
-    ssh.get("publicKeyName").cloned()
+    match (ssh.entry("publicKeyName"), ssh.get("publicKey")) {
+        (Some(name), _) => launch.put_field("keyName", name),
+        (None, Some(key)) => {
+            launch.put("publicKey", text(key.span, key.text().unwrap_or_default().trim()));
+        }
+        (None, None) => {}
+    }
 }
 
 /// Tokens are required unless the service's first version is asked for; one hop where pods are to be kept out.

@@ -4,6 +4,7 @@
 //! kubelet. What eksctl makes around the nodes (the VPC, the control plane, roles of pods) is left to it, and told.
 
 mod cluster;
+mod fabric;
 mod family;
 mod flags;
 mod group;

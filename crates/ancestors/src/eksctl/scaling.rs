@@ -5,6 +5,8 @@ use bringup_yaml::Node;
 use super::cluster::Cluster;
 use super::group::Given;
 use super::{record, tables};
+use crate::codes;
+use crate::fields::is_nothing;
 use crate::tell::Teller;
 use crate::tree::{Branch, plain, text};
 
@@ -38,11 +40,50 @@ pub(super) fn translated(
         rolling.put_field("maxBatchSize", batch);
         scaling.put("rollingUpdate", rolling.into_node());
     }
-    let distribution = fields.get("instancesDistribution");
-    let share = distribution.and_then(|distribution| distribution.get("onDemandPercentageAboveBaseCapacity"));
-    scaling.put_some("onDemandPercentage", share.cloned());
+    put_distribution(&mut scaling, fields.get("instancesDistribution"));
+    if let Some(most) = fields.get("maxInstanceLifetime").filter(|most| most.text() != Some("0")) {
+        let seconds = most.text().unwrap_or_default();
+        scaling.put("maxInstanceLifetime", text(most.span, format!("{seconds}s")));
+    }
+    for (field, key) in [("classicLoadBalancerNames", "loadBalancers"), ("targetGroupARNs", "targetGroups")] {
+        if let Some(entry) = fields.entry(field) {
+            scaling.put_field(key, entry);
+        }
+    }
+    tell_suspended(given, tell);
     scaling.put_full("tags", tags(given, cluster, labels, taints));
     scaling.into_node()
+}
+
+/// How types and ways to pay are mixed.
+fn put_distribution(scaling: &mut Branch, distribution: Option<&Node>) {
+    for entry in distribution.and_then(Node::entries).unwrap_or_default() {
+        match entry.key.as_str() {
+            _ if is_nothing(&entry.value) => {}
+            "onDemandPercentageAboveBaseCapacity" => scaling.put_field("onDemandPercentage", entry),
+            "onDemandBaseCapacity" => scaling.put_field("onDemandBase", entry),
+            "spotInstancePools" => scaling.put_field("spotPools", entry),
+            "spotAllocationStrategy" => scaling.put_field("spotStrategy", entry),
+            "capacityRebalance" => scaling.put_field("capacityRebalance", entry),
+            "maxPrice" => {
+                let price = entry.value.text().map(|price| text(entry.value.span, price));
+                scaling.put("spotMaxPrice", price.unwrap_or_else(|| entry.value.clone()));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// eksctl calls EC2 for these once the group is there: CloudFormation has no word for them.
+fn tell_suspended(given: &Given<'_>, tell: &mut Teller<'_>) {
+    let Some(entry) = given.fields.entry("asgSuspendProcesses") else { return };
+    let names: Vec<&str> = entry.value.items().unwrap_or_default().iter().filter_map(Node::text).collect();
+    let message = "`asgSuspendProcesses` is not carried out, for CloudFormation cannot say it: the nodes are the same, and the Auto Scaling group will differ";
+    let hint = format!(
+        "once the stack is there, call `aws autoscaling suspend-processes --auto-scaling-group-name NAME --scaling-processes {}`",
+        names.join(" ")
+    );
+    tell.warning(codes::FIELD_DIFFERS, entry.key_span, message, hint);
 }
 
 fn tags(given: &Given<'_>, cluster: &Cluster<'_>, labels: &Branch, taints: &[Node]) -> Node {

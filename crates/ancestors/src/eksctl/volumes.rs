@@ -63,6 +63,7 @@ fn volume(fields: &Record<'_>, span: Span, on_outpost: bool) -> Node {
         ("volumeKmsKeyID", "kmsKey"),
         ("volumeIOPS", "iops"),
         ("volumeThroughput", "throughput"),
+        ("snapshotID", "snapshot"),
     ] {
         if let Some(entry) = fields.entry(field) {
             volume.put_field(key, entry);

@@ -13,8 +13,8 @@ fn every_field_that_is_not_carried_out_is_named_with_its_line() {
         told(&text),
         [
             "note ancestor/field-aside 7 `cloudWatch` of a ClusterConfig shapes the control plane's logs, not the node: it is left aside",
-            "warning ancestor/field-differs 10 `efaEnabled` of a node group of eksctl is not carried out: the node will differ",
-            "note ancestor/field-aside 12 `asgSuspendProcesses` of a node group of eksctl shapes the Auto Scaling group's own doings, not the node: it is left aside",
+            "warning ancestor/field-differs 10 the launch template has interfaces of the type EFA, but no driver is installed for them: unless the image has it, the node will differ",
+            "warning ancestor/field-differs 12 `asgSuspendProcesses` is not carried out, for CloudFormation cannot say it: the nodes are the same, and the Auto Scaling group will differ",
             "error ancestor/unknown-field 13 unknown field `maxPodPerNode` in a node group of eksctl",
             "warning ancestor/unknown-field 14 unknown field `somethingNew` in a node group of eksctl",
         ]

@@ -1,6 +1,6 @@
 //! Disks, roles, tags, numbers of nodes.
 
-use bringup_spec::{Launch, Scaling, VolumeType};
+use bringup_spec::{CpuCredits, Launch, Scaling, Span, SpotStrategy, VolumeType};
 
 use crate::{config, group, told};
 
@@ -124,4 +124,38 @@ fn volumes_that_say_nothing_are_encrypted_and_it_is_told_once() {
     };
     assert_eq!(about("nodeGroups:\n- name: a\n- name: b\nmanagedNodeGroups:\n- name: c\n"), 1);
     assert_eq!(about("nodeGroups:\n- {name: a, volumeEncrypted: false}\n"), 0);
+}
+
+/// What eksctl writes into its own Auto Scaling group and launch template is in ours too.
+#[test]
+fn settings_of_the_group_and_its_machines_are_carried() {
+    let text = config(
+        "nodeGroups:\n- name: ng\n  maxInstanceLifetime: 864000\n  cpuCredits: Unlimited\n  enclaveEnabled: true\n  placement: {groupName: close}\n  classicLoadBalancerNames: [front]\n  targetGroupARNs: [\"arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/a/0123456789abcdef\"]\n  ssh: {publicKey: \"ssh-ed25519 AAAA team\"}\n  additionalVolumes: [{volumeName: /dev/sdf, snapshotID: snap-0123456789abcdef0}]\n  instancesDistribution:\n    instanceTypes: [t3.small, t3.medium]\n    maxPrice: 0.017\n    onDemandBaseCapacity: 0\n    onDemandPercentageAboveBaseCapacity: 50\n    spotInstancePools: 2\n    spotAllocationStrategy: lowest-price\n    capacityRebalance: true\n",
+    );
+    assert_eq!(told(&text), Vec::<String>::new(), "all of it is carried out");
+    let group = group(&text);
+    let (launch, scaling) = (group.launch.unwrap(), group.scaling.unwrap());
+    assert_eq!((launch.cpu_credits, launch.enclave), (Some(CpuCredits::Unlimited), true));
+    assert_eq!(launch.placement_group.as_deref(), Some("close"));
+    assert_eq!(launch.public_key.as_deref(), Some("ssh-ed25519 AAAA team"));
+    let snapshot = launch.volumes.get(1).and_then(|volume| volume.snapshot.as_deref());
+    assert_eq!(snapshot, Some("snap-0123456789abcdef0"));
+    assert_eq!((scaling.on_demand_base, scaling.on_demand_percentage), (Some(0), Some(50)));
+    assert_eq!((scaling.spot_pools, scaling.spot_strategy), (Some(2), Some(SpotStrategy::LowestPrice)));
+    assert_eq!((scaling.spot_max_price.as_deref(), scaling.capacity_rebalance), (Some("0.017"), true));
+    assert_eq!(scaling.max_instance_lifetime, Some(Span::seconds(864_000)));
+    assert_eq!(scaling.load_balancers, ["front"]);
+    assert_eq!(scaling.target_groups.len(), 1);
+}
+
+/// eksctl puts an interface on each network card that all of the group's types have.
+#[test]
+fn interfaces_of_the_type_efa_are_on_every_card() {
+    let cards = |types: &str| {
+        launch(&format!("  efaEnabled: true\n  instancesDistribution: {{instanceTypes: [{types}]}}\n"))
+            .efa_interfaces
+    };
+    assert_eq!(cards("c5n.18xlarge"), 1);
+    assert_eq!(cards("p4d.24xlarge"), 4);
+    assert_eq!(cards("p5.48xlarge, p4d.24xlarge"), 4);
 }

@@ -122,6 +122,7 @@ fn image(report: &mut Report<'_>) {
             "write `launch: {image: ami-…}`, or `imageParameter` with a parameter of your own",
         );
     }
+    hardware(report);
     for (index, group) in report.request.launch.security_groups.iter().enumerate() {
         if !is_id(group, "sg-") {
             let path = report.at(&["launch", "securityGroups"]).index(index);
@@ -139,6 +140,34 @@ fn image(report: &mut Report<'_>) {
         let path = report.at(&["launch", "metadata", "hopLimit"]);
         let message = format!("{hops} is no hop limit of the metadata service");
         report.error(codes::HOP_LIMIT, &path, message, "write 1 (the node only) to 64; 2 reaches pods");
+    }
+}
+
+fn hardware(report: &mut Report<'_>) {
+    let launch = &report.request.launch;
+    if let Some(key) = &launch.public_key {
+        let path = report.at(&["launch", "publicKey"]);
+        if launch.key_name.is_some() {
+            let message = "both `keyName` and `publicKey` are given";
+            report.error(codes::KEY, &path, message, "keep one: EC2 gives an instance one key");
+        }
+        // What EC2 imports; others it refuses.
+        let kinds = ["ssh-rsa ", "ssh-ed25519 "];
+        if !kinds.iter().any(|kind| key.starts_with(kind)) || key.trim().contains('\n') {
+            let message = "this is no public key that EC2 imports";
+            report.error(
+                codes::KEY,
+                &path,
+                message,
+                "write one line that begins with `ssh-ed25519` or `ssh-rsa`",
+            );
+        }
+    }
+    // The most cards that an instance type has.
+    if launch.efa_interfaces > 32 {
+        let path = report.at(&["launch", "efaInterfaces"]);
+        let message = format!("no instance type has {} network cards", launch.efa_interfaces);
+        report.error(codes::EFA, &path, message, "write 1, or how many cards the type has: up to 32");
     }
 }
 

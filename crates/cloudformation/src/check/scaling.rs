@@ -1,6 +1,6 @@
 //! Numbers of nodes, rolling updates, mixtures of capacity, signals and life-cycle hooks.
 
-use bringup_spec::SignalKind;
+use bringup_spec::{SignalKind, SpotStrategy};
 
 use super::Report;
 use crate::codes;
@@ -13,6 +13,7 @@ pub(super) fn check(report: &mut Report<'_>) {
     rolling_update(report);
     times(report);
     capacity(report);
+    spot(report);
     signals(report);
     lifecycle_hook(report);
 }
@@ -115,6 +116,46 @@ fn capacity(report: &mut Report<'_>) {
             "spot capacity of a single instance type is often not to be had",
             "name several types of like size in `instanceTypes`",
         );
+    }
+}
+
+fn spot(report: &mut Report<'_>) {
+    let scaling = &report.request.scaling;
+    if let Some(pools) = scaling.spot_pools {
+        let path = report.at(&["scaling", "spotPools"]);
+        if !(1..=20).contains(&pools) {
+            report.error(
+                codes::SPOT,
+                &path,
+                format!("nodes cannot be spread over {pools} kinds"),
+                "write 1 to 20",
+            );
+        }
+        if let Some(strategy) =
+            scaling.spot_strategy.filter(|strategy| *strategy != SpotStrategy::LowestPrice)
+        {
+            let message = format!("`{strategy}` has no `spotPools`");
+            report.error(codes::SPOT, &path, message, "remove it, or write `spotStrategy: lowest-price`");
+        }
+    }
+    if let Some(price) = &scaling.spot_max_price {
+        let fits = price.parse::<f64>().is_ok_and(|price| price.is_finite() && price > 0.0);
+        if !fits {
+            let path = report.at(&["scaling", "spotMaxPrice"]);
+            report.error(
+                codes::SPOT,
+                &path,
+                format!("`{price}` is no price"),
+                "write dollars such as \"0.05\"",
+            );
+        }
+    }
+    if let Some(most) = scaling.max_instance_lifetime
+        && !(24 * HOUR..=365 * 24 * HOUR).contains(&most.milliseconds)
+    {
+        let path = report.at(&["scaling", "maxInstanceLifetime"]);
+        let message = format!("a group replaces nodes after a day to a year, not after {most}");
+        report.error(codes::TIMEOUT, &path, message, "write a time from `24h` to `8760h`");
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bringup_spec::{Volume, VolumeType};
 
-use super::Report;
+use super::{Report, is_id};
 use crate::codes;
 use crate::write::{minimum_volume_gib, root_device};
 
@@ -123,6 +123,11 @@ fn settings(report: &mut Report<'_>, path: &bringup_yaml::Path, volume: &Volume)
                 &format!("add `iops: {}`", throughput.saturating_mul(4)),
             );
         }
+    }
+    if let Some(snapshot) = volume.snapshot.as_deref().filter(|id| !is_id(id, "snap-")) {
+        let message = format!("`{snapshot}` is no id of a snapshot");
+        let hint = "write one such as `snap-0123456789abcdef0`";
+        report.error(codes::MALFORMED, &path.key("snapshot"), message, hint);
     }
     if volume.kms_key.is_some() && !volume.encrypted {
         report.error(

@@ -3,18 +3,19 @@
 use bringup_spec::{Volume, VolumeType};
 use bringup_yaml::Value;
 
-use super::{ImageSource, Request, image_source, root_device};
+use super::{ImageSource, Request, hardware, image_source, root_device};
 use crate::intrinsic::{attribute, either, map, reference, single, sub, tag};
 
 /// The launch template, whose instances get this user-data.
 pub(crate) fn template(request: &Request<'_>, user_data: Value) -> Value {
     let launch = &request.launch;
+    let own_key = if launch.public_key.is_some() { hardware::KEY } else { "AWS::NoValue" };
     let mut data = vec![
         ("BlockDeviceMappings", Value::List(devices(request))),
         ("IamInstanceProfile", profile(request)),
         ("ImageId", image(request)),
         ("InstanceType", reference("NodeInstanceType")),
-        ("KeyName", either("HasKey", reference("KeyName"), reference("AWS::NoValue"))),
+        ("KeyName", either("HasKey", reference("KeyName"), reference(own_key))),
     ];
     if let Some(optimised) = launch.ebs_optimized {
         data.push(("EbsOptimized", optimised.into()));
@@ -24,8 +25,14 @@ pub(crate) fn template(request: &Request<'_>, user_data: Value) -> Value {
         groups.push(reference("ClusterControlPlaneSecurityGroup"));
     }
     groups.extend(launch.security_groups.iter().map(|group| Value::from(group.as_str())));
+    data.extend(hardware::settings(request));
+    // Interfaces that are written down have their security groups with them.
+    if launch.efa_interfaces == 0 {
+        data.push(("SecurityGroupIds", Value::List(groups)));
+    } else {
+        data.push(("NetworkInterfaces", Value::List(hardware::interfaces(launch.efa_interfaces, groups))));
+    }
     data.extend([
-        ("SecurityGroupIds", Value::List(groups)),
         ("MetadataOptions", metadata(request)),
         ("Monitoring", single("Enabled", launch.monitoring)),
         ("TagSpecifications", Value::List(tags(request))),
@@ -85,6 +92,9 @@ fn device(volume: &Volume, name: &str, size: Value) -> Value {
     ];
     if let Some(key) = &volume.kms_key {
         ebs.push(("KmsKeyId", key.as_str().into()));
+    }
+    if let Some(snapshot) = &volume.snapshot {
+        ebs.push(("SnapshotId", snapshot.as_str().into()));
     }
     if let Some(iops) = volume.iops {
         ebs.push(("Iops", iops.into()));

@@ -1,5 +1,6 @@
 //! A whole template for one node group.
 
+mod hardware;
 mod identity;
 mod image;
 mod launch;
@@ -77,6 +78,7 @@ fn whole(request: &Request<'_>, carried: user_data::Carried, findings: Findings)
     let mut resources = Vec::new();
     resources.extend(identity::resources(request));
     resources.extend(network::resources(request));
+    resources.extend(hardware::resources(request));
     resources.push(("NodeLaunchTemplate", launch::template(request, carried.value)));
     resources.push(("NodeGroup", scaling::group(request)));
 

@@ -84,7 +84,14 @@ impl<'a> Request<'a> {
 
     /// Whether the group mixes instance types or ways to pay.
     pub(crate) fn is_mixed(&self) -> bool {
-        self.group.instance_types.len() > 1 || self.launch.spot || self.scaling.on_demand_percentage.is_some()
+        let scaling = &self.scaling;
+        self.group.instance_types.len() > 1
+            || self.launch.spot
+            || scaling.on_demand_percentage.is_some()
+            || scaling.on_demand_base.is_some()
+            || scaling.spot_strategy.is_some()
+            || scaling.spot_pools.is_some()
+            || scaling.spot_max_price.is_some()
     }
 
     /// The signals of one kind.
@@ -122,6 +129,7 @@ fn default_launch() -> Launch {
         image: None,
         image_parameter: None,
         key_name: None,
+        public_key: None,
         volumes: Vec::new(),
         metadata: MetadataOptions::default(),
         tags: BTreeMap::new(),
@@ -131,6 +139,10 @@ fn default_launch() -> Launch {
         ebs_optimized: None,
         monitoring: false,
         user_data: LaunchUserData::Plan,
+        cpu_credits: None,
+        placement_group: None,
+        efa_interfaces: 0,
+        enclave: false,
     }
 }
 
@@ -144,6 +156,14 @@ fn default_scaling() -> Scaling {
         creation_timeout: Span::seconds(900),
         tags: BTreeMap::new(),
         on_demand_percentage: None,
+        on_demand_base: None,
+        spot_strategy: None,
+        spot_pools: None,
+        spot_max_price: None,
+        capacity_rebalance: false,
+        max_instance_lifetime: None,
+        load_balancers: Vec::new(),
+        target_groups: Vec::new(),
         lifecycle_hook: None,
     }
 }

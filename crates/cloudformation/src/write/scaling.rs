@@ -1,6 +1,6 @@
 //! The Auto Scaling group: how many nodes, of which types, and how a new launch template reaches them.
 
-use bringup_spec::Span;
+use bringup_spec::{Span, SpotStrategy};
 use bringup_yaml::Value;
 
 use super::Request;
@@ -37,6 +37,20 @@ pub(crate) fn group(request: &Request<'_>) -> Value {
             ("DefaultResult", "ABANDON".into()),
         ]);
         properties.push(("LifecycleHookSpecificationList", Value::List(vec![hook])));
+    }
+    if request.scaling.capacity_rebalance {
+        properties.push(("CapacityRebalance", true.into()));
+    }
+    if let Some(most) = request.scaling.max_instance_lifetime {
+        properties.push(("MaxInstanceLifetime", seconds(most).into()));
+    }
+    for (name, listed) in [
+        ("LoadBalancerNames", &request.scaling.load_balancers),
+        ("TargetGroupARNs", &request.scaling.target_groups),
+    ] {
+        if !listed.is_empty() {
+            properties.push((name, Value::list(listed.iter().map(String::as_str))));
+        }
     }
     properties.push(("Tags", Value::List(tags(request))));
     properties.push(("VPCZoneIdentifier", reference("Subnets")));
@@ -75,9 +89,22 @@ fn mixed(request: &Request<'_>) -> Value {
         overrides.extend(others.iter().map(|name| single("InstanceType", name.as_str())));
         launch.push(("Overrides", Value::List(overrides)));
     }
+    let scaling = &request.scaling;
     let mut distribution = vec![("OnDemandPercentageAboveBaseCapacity", u32::from(on_demand).into())];
-    if on_demand < 100 {
-        distribution.push(("SpotAllocationStrategy", "price-capacity-optimized".into()));
+    if let Some(base) = scaling.on_demand_base {
+        distribution.push(("OnDemandBaseCapacity", base.into()));
+    }
+    // Only the cheapest kinds are counted.
+    let by_price = scaling.spot_pools.map(|_| SpotStrategy::LowestPrice);
+    let usual = (on_demand < 100).then_some(SpotStrategy::PriceCapacityOptimized);
+    if let Some(strategy) = scaling.spot_strategy.or(by_price).or(usual) {
+        distribution.push(("SpotAllocationStrategy", strategy.word().into()));
+    }
+    if let Some(pools) = scaling.spot_pools {
+        distribution.push(("SpotInstancePools", u32::from(pools).into()));
+    }
+    if let Some(price) = &scaling.spot_max_price {
+        distribution.push(("SpotMaxPrice", price.as_str().into()));
     }
     map(vec![("InstancesDistribution", map(distribution)), ("LaunchTemplate", map(launch))])
 }

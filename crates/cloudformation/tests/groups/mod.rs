@@ -61,6 +61,47 @@ pub(crate) const VARIANTS: &[(&str, &str)] = &[
 "#,
     ),
     (
+        "fabric",
+        r#"
+  join: {method: eks-token}
+  nodeGroups:
+  - name: training
+    platform: aws
+    os: amazon-linux-2023
+    instanceTypes: [p4d.24xlarge, p4de.24xlarge]
+    launch:
+      efaInterfaces: 4
+      publicKey: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBR5Nbe6iCsb2pn7cSNVnqWyZ5FGVPVuFR4SGx6JvJ5L team"
+      enclave: true
+      volumes:
+      - {sizeGiB: 80}
+      - {device: /dev/sdf, sizeGiB: 500, snapshot: snap-0123456789abcdef0}
+    scaling:
+      max: 4
+      onDemandBase: 1
+      onDemandPercentage: 50
+      spotPools: 2
+      spotMaxPrice: "12.5"
+      capacityRebalance: true
+      maxInstanceLifetime: 240h
+      loadBalancers: [front]
+      targetGroups: ["arn:aws:elasticloadbalancing:eu-central-1:111122223333:targetgroup/front/0123456789abcdef"]
+"#,
+    ),
+    (
+        "burstable",
+        r#"
+  join: {method: eks-token}
+  nodeGroups:
+  - name: small
+    platform: aws
+    os: amazon-linux-2023
+    instanceTypes: [t3.large, t3a.large]
+    launch: {cpuCredits: unlimited, placementGroup: apart}
+    scaling: {max: 4, onDemandPercentage: 0, spotStrategy: capacity-optimized-prioritized}
+"#,
+    ),
+    (
         "existing-profile",
         r#"
   join: {method: eks-token}

@@ -182,7 +182,8 @@ fn the_name_of_a_setting_means_what_sysctl_takes_it_for() {
 
 #[test]
 fn what_the_kernel_gets_by_itself_can_be_left_out() {
-    let none = "kernelDefaults: {modules: false, sysctls: false}\nkubelet: {config: {protectKernelDefaults: false}}";
+    let none =
+        "kernelDefaults: {modules: false, sysctls: false}\nkubelet: {config: {protectKernelDefaults: false}}";
     let without = plan(&plain("1.33", none));
     assert!(!without.steps.iter().any(|step| ["kernel-modules", "sysctls"].contains(&step.name.as_str())));
     let own = format!("{none}\nkernelModules: [nvidia]\nsysctls: {{vm.max_map_count: 262144}}");

@@ -14,6 +14,8 @@ record! {
         "imageParameter" => image_parameter: Option<String>,
         /// The EC2 key pair.
         "keyName" => key_name: Option<String>,
+        /// A public key that the template imports, in the place of `keyName`.
+        "publicKey" => public_key: Option<String>,
         /// Volumes; the first is the root.
         "volumes" => volumes: Vec<Volume>,
         /// The metadata service.
@@ -32,6 +34,14 @@ record! {
         "monitoring" => monitoring: bool = false,
         /// What the template's user-data is.
         "userData" => user_data: LaunchUserData = LaunchUserData::Plan,
+        /// What burstable types do when their credits are used up; by default what the account says.
+        "cpuCredits" => cpu_credits: Option<CpuCredits>,
+        /// A placement group that exists already.
+        "placementGroup" => placement_group: Option<String>,
+        /// On so many network cards, interfaces of the type EFA; the nodes then stand close together.
+        "efaInterfaces" => efa_interfaces: u16 = 0,
+        /// Whether Nitro enclaves may run beside the node.
+        "enclave" => enclave: bool = false,
     }
 }
 
@@ -42,6 +52,16 @@ choices! {
         Plan = "plan",
         /// A call of `/etc/eks/bootstrap.sh` with arguments that can be set when the template is deployed.
         Bootstrap = "bootstrap",
+    }
+}
+
+choices! {
+    /// What burstable types do when their credits are used up.
+    "way to use credits" pub enum CpuCredits {
+        /// They slow down.
+        Standard = "standard",
+        /// They cost more.
+        Unlimited = "unlimited",
     }
 }
 
@@ -80,6 +100,8 @@ record! {
         "encrypted" => encrypted: bool = true,
         /// The key that encrypts it, if not the account's default.
         "kmsKey" => kms_key: Option<String>,
+        /// The snapshot that it starts from.
+        "snapshot" => snapshot: Option<String>,
     }
 }
 
@@ -138,8 +160,38 @@ record! {
         "tags" => tags: BTreeMap<String, String>,
         /// Share of on-demand capacity in percent, where there are several instance types.
         "onDemandPercentage" => on_demand_percentage: Option<u16>,
+        /// So many nodes are on-demand capacity before the share counts.
+        "onDemandBase" => on_demand_base: Option<u32>,
+        /// How spot capacity is chosen.
+        "spotStrategy" => spot_strategy: Option<SpotStrategy>,
+        /// Among so many of the cheapest kinds of spot capacity the nodes are spread, with `lowest-price`.
+        "spotPools" => spot_pools: Option<u16>,
+        /// What an hour of spot capacity may cost, in dollars; by default as much as on demand.
+        "spotMaxPrice" => spot_max_price: Option<String>,
+        /// Whether a node is replaced before its spot capacity is taken away.
+        "capacityRebalance" => capacity_rebalance: bool = false,
+        /// After so long a node is replaced.
+        "maxInstanceLifetime" => max_instance_lifetime: Option<Span>,
+        /// Classic load balancers that the nodes stand behind, by name.
+        "loadBalancers" => load_balancers: Vec<String>,
+        /// Target groups that the nodes belong to, by ARN.
+        "targetGroups" => target_groups: Vec<String>,
         /// Life-cycle hook that a new node must complete, by name.
         "lifecycleHook" => lifecycle_hook: Option<String>,
+    }
+}
+
+choices! {
+    /// How spot capacity is chosen.
+    "way to choose spot capacity" pub enum SpotStrategy {
+        /// By price and by how much there is.
+        PriceCapacityOptimized = "price-capacity-optimized",
+        /// By how much there is.
+        CapacityOptimized = "capacity-optimized",
+        /// By how much there is, the first instance types before the others.
+        CapacityOptimizedPrioritized = "capacity-optimized-prioritized",
+        /// By price.
+        LowestPrice = "lowest-price",
     }
 }
 

@@ -5,7 +5,6 @@ use crate::fields::Use::{Aside, Differs, Refused, Taken};
 
 const PLACE: &str = "where AWS places the instances";
 const SUBNETS: &str = "the subnets of the instances (the template's parameter `Subnets`)";
-const GROUP: &str = "the Auto Scaling group's own doings";
 
 /// Of both kinds of node group.
 pub(in crate::eksctl) const BASE: &[Field] = &[
@@ -46,11 +45,11 @@ pub(in crate::eksctl) const BASE: &[Field] = &[
     ("availabilityZones", Aside(SUBNETS)),
     ("subnets", Aside(SUBNETS)),
     ("outpostARN", Aside(PLACE)),
-    ("placement", Aside(PLACE)),
+    ("placement", Taken),
     ("capacityReservation", Aside("whose capacity EC2 takes")),
     ("instanceMarketOptions", Aside("whose capacity EC2 takes")),
-    ("asgSuspendProcesses", Aside(GROUP)),
-    ("efaEnabled", Differs("give the launch template interfaces of the type `efa` before it is deployed")),
+    ("asgSuspendProcesses", Taken),
+    ("efaEnabled", Taken),
     (
         "bottlerocket",
         Refused("only images of Bottlerocket have settings", "remove it, or leave this group to eksctl"),
@@ -64,13 +63,13 @@ pub(in crate::eksctl) const SELF_MANAGED: &[Field] = &[
     ("kubeletExtraConfig", Taken),
     ("containerRuntime", Taken),
     ("localZones", Aside(SUBNETS)),
-    ("asgMetricsCollection", Aside(GROUP)),
-    ("maxInstanceLifetime", Aside(GROUP)),
-    ("disableASGTagPropagation", Aside(GROUP)),
-    ("classicLoadBalancerNames", Aside("load balancers in front of the nodes")),
-    ("targetGroupARNs", Aside("load balancers in front of the nodes")),
-    ("cpuCredits", Differs("set `CreditSpecification` in the launch template before it is deployed")),
-    ("enclaveEnabled", Differs("set `EnclaveOptions` in the launch template before it is deployed")),
+    ("asgMetricsCollection", Aside("what CloudWatch hears of the Auto Scaling group")),
+    ("maxInstanceLifetime", Taken),
+    ("disableASGTagPropagation", Aside("tags of the Auto Scaling group for the autoscaler")),
+    ("classicLoadBalancerNames", Taken),
+    ("targetGroupARNs", Taken),
+    ("cpuCredits", Taken),
+    ("enclaveEnabled", Taken),
 ];
 
 /// Of groups that EKS makes.
@@ -108,14 +107,14 @@ pub(in crate::eksctl) const VOLUME: &[Field] = &[
     ("volumeKmsKeyID", Taken),
     ("volumeIOPS", Taken),
     ("volumeThroughput", Taken),
-    ("snapshotID", Differs("set `SnapshotId` in the launch template before it is deployed")),
+    ("snapshotID", Taken),
 ];
 
 pub(in crate::eksctl) const SSH: &[Field] = &[
     ("allow", Taken),
     ("publicKeyName", Taken),
-    ("publicKey", Differs("import the key to EC2, and write its name as `publicKeyName`")),
-    ("publicKeyPath", Differs("import the key to EC2, and write its name as `publicKeyName`")),
+    ("publicKey", Taken),
+    ("publicKeyPath", Differs("write the key itself as `publicKey`; no file beside this one is read")),
     ("sourceSecurityGroupIds", Aside("who may reach the nodes")),
     ("enableSsm", Aside("an agent that EKS' images have in any case")),
 ];
@@ -157,12 +156,14 @@ pub(in crate::eksctl) const ADDON_POLICIES: &[Field] = &[
 pub(in crate::eksctl) const DISTRIBUTION: &[Field] = &[
     ("instanceTypes", Taken),
     ("onDemandPercentageAboveBaseCapacity", Taken),
-    ("onDemandBaseCapacity", Aside("how many instances are never spot capacity")),
-    ("maxPrice", Aside("what spot capacity may cost")),
-    ("spotInstancePools", Aside("how spot capacity is chosen")),
-    ("spotAllocationStrategy", Aside("how spot capacity is chosen")),
-    ("capacityRebalance", Aside("how spot capacity is replaced")),
+    ("onDemandBaseCapacity", Taken),
+    ("maxPrice", Taken),
+    ("spotInstancePools", Taken),
+    ("spotAllocationStrategy", Taken),
+    ("capacityRebalance", Taken),
 ];
+
+pub(in crate::eksctl) const PLACEMENT: &[Field] = &[("groupName", Taken)];
 
 pub(in crate::eksctl) const INSTANCE_SELECTOR: &[Field] = &[
     ("vCPUs", Taken),
