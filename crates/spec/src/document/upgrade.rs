@@ -53,7 +53,7 @@ impl Share {
     }
 }
 
-parsed!(Share, {"type": ["string", "integer"], "pattern": "^([0-9]+|[0-9]{1,2}%|100%)$", "minimum": 0}, bare_numbers: true);
+parsed!(Share, {"type": ["string", "integer"], "pattern": "^([0-9]+|[0-9]{1,2}%|100%)$"}, bare_numbers: true);
 
 #[cfg(test)]
 mod tests {
