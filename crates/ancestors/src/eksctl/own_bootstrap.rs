@@ -9,7 +9,7 @@ use bringup_yaml::{Entry, Limits, Node};
 
 use super::cluster::Cluster;
 use super::group::{Given, Parts};
-use super::script::Script;
+use super::script::{self, Script};
 use super::steps::escaped;
 use super::{flags, helper, kubelet, marks, node_config, overtaken, shell};
 use crate::codes;
@@ -40,13 +40,7 @@ pub(super) fn carry_out(
             let message = "the call of `/etc/eks/bootstrap.sh` is read and carried out by the plan; the rest of the script becomes steps before and after it";
             tell.note(codes::DIFFERENCE, own.key_span, message, "nothing has to be changed");
             helper::tell_of_missing(script, own.key_span, &variables, tell);
-            for name in lost {
-                let message = format!(
-                    "the part behind the call uses `{name}`, which the part before it sets: they are two scripts here, and only bash can hand it over"
-                );
-                let hint = "write `#!/bin/bash` into the first line, or set it again behind the call";
-                tell.warning(codes::FIELD_DIFFERS, own.key_span, message, hint);
-            }
+            script::tell_of_lost(&lost, own.key_span, tell);
             if let Some(script) = before {
                 overtaken::tell_of(&script, own.key_span, tell);
                 // A shell that goes on after a failure comes to the call in any case.

@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use bringup_diag::Span;
+
 use super::halves::{self, Handover};
 use super::shell;
+use crate::codes;
+use crate::tell::Teller;
 
 /// What a script does.
 #[derive(Debug, PartialEq, Eq)]
@@ -127,6 +131,17 @@ pub(super) fn without_call(script: &str) -> String {
     shell::lines(script).into_iter().filter(|line| !calls(line.trim())).collect::<Vec<_>>().join("\n")
 }
 
+/// Tells of variables that do not reach the part behind the call.
+pub(crate) fn tell_of_lost(names: &[String], span: Span, tell: &mut Teller<'_>) {
+    for name in names {
+        let message = format!(
+            "the part behind the call uses `{name}`, which the part before it sets: they are two scripts here, and only bash can hand it over"
+        );
+        let hint = "write `#!/bin/bash` into the first line, or set it again behind the call";
+        tell.warning(codes::FIELD_DIFFERS, span, message, hint);
+    }
+}
+
 /// Whether bash runs a script; it does so where nothing else is said.
 fn is_bash(script: &str) -> bool {
     script.lines().next().is_none_or(|first| !first.starts_with("#!") || first.contains("bash"))
@@ -207,7 +222,12 @@ fn calls(line: &str) -> bool {
 /// Lines that change nothing on the node.
 fn is_idle(line: &str) -> bool {
     let prints = line.starts_with("echo ") && !line.contains(['>', '|', '`', '(']);
-    line.is_empty() || line.starts_with('#') || line.starts_with("set ") || redirects(line) || prints || is_sourced(line)
+    line.is_empty()
+        || line.starts_with('#')
+        || line.starts_with("set ")
+        || redirects(line)
+        || prints
+        || is_sourced(line)
 }
 
 /// Whether a line reads in a file of eksctl's own.

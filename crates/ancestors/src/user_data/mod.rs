@@ -12,7 +12,7 @@ use bringup_diag::{Position, Span};
 use bringup_yaml::{Content, Node};
 
 use crate::codes;
-use crate::eksctl::script::Script;
+use crate::eksctl::script::{self, Script};
 use crate::eksctl::shell;
 use crate::eksctl::steps::escaped;
 use crate::tell::Teller;
@@ -74,7 +74,8 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
 fn translated(script: &Node, at: &Node, tell: &mut Teller<'_>) -> Option<Node> {
     let whole = script.text().unwrap_or_default();
     match Script::of(whole, &BTreeMap::new()) {
-        Script::Calls { words, before, after } => {
+        Script::Calls { words, before, after, lost, .. } => {
+            script::tell_of_lost(&lost, at.span, tell);
             let signal = after.as_deref().and_then(signal::taken_out);
             let (after, signal) = match signal {
                 Some((rest, signal)) => (rest, Some(signal)),

@@ -20,8 +20,8 @@ pub use group::{
 };
 pub use kubelet::{Kubelet, MaxPods, PodNetworking, Taint, TaintEffect};
 pub use launch::{
-    CpuCredits, Launch, LaunchUserData, MetadataOptions, NodeRole, RollingUpdate, Scaling, Signal, SignalKind,
-    SpotStrategy, Volume, VolumeType,
+    CpuCredits, Launch, LaunchUserData, MetadataOptions, NodeRole, RollingUpdate, Scaling, Signal,
+    SignalKind, SpotStrategy, Volume, VolumeType,
 };
 pub use machine::{JumpHost, Machine};
 pub use software::{
