@@ -128,6 +128,11 @@ impl Connection {
         self.signals.iter()
     }
 
+    /// Drops the signals that came while an answer was awaited.
+    pub(crate) fn forget_signals(&mut self) {
+        self.signals.clear();
+    }
+
     fn next(&mut self, deadline: Instant) -> Result<Option<Message>, BusFault> {
         loop {
             if let Some(head) = self.buffer.first_chunk::<16>() {

@@ -126,9 +126,12 @@ impl Systemd {
         })
     }
 
-    /// Waits for any news of the manager or its units; false if none came.
+    /// Waits for any news of the manager or its units; false if none came. Whoever asks afterwards learns all that was new,
+    /// so what has come by then is one piece of news: a reload brings hundreds of signals.
     pub fn news(&mut self, deadline: Instant) -> Result<bool, BusFault> {
-        Ok(self.connection.signal(deadline)?.is_some())
+        let came = self.connection.signal(deadline)?.is_some();
+        self.connection.forget_signals();
+        Ok(came)
     }
 
     /// What the manager knows of a unit; nothing if it knows none of this name.
