@@ -68,8 +68,9 @@ pub(super) fn labels(
     let all = laid_over(&entries_of(value(kubelet, "nodeLabels")), &entries_of(group));
     let (own, others): (Settings, Settings) = all.into_iter().partition(|entry| is_kubelets(&entry.key));
     let mut names: Vec<&str> = others.iter().map(|entry| entry.key.as_str()).collect();
-    let of_role = of_role(role).iter().copied().filter(|label| !names.contains(label)).collect::<Vec<_>>();
-    names.extend(of_role);
+    let outside: Vec<&str> =
+        of_role(role).iter().copied().filter(|label| !is_kubelets(label) && !names.contains(label)).collect();
+    names.extend(outside);
     if !names.is_empty() {
         let place = others.first().map_or(span, |entry| entry.key_span);
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -81,6 +82,9 @@ pub(super) fn labels(
         tell.warning(codes::FIELD_DIFFERS, place, message, hint);
     }
     let mut labels = Branch::new(span);
+    for label in of_role(role).iter().filter(|label| is_kubelets(label)) {
+        labels.put(label, text(span, ""));
+    }
     for entry in &own {
         labels.put_field(&entry.key, &Entry { value: as_text(&entry.value), ..entry.clone() });
     }

@@ -135,6 +135,9 @@ fn labels_and_taints_come_from_all_places() {
     );
     let masters = &spec["nodeGroups"][1];
     assert_eq!(masters["role"], "control-plane");
+    // Of the labels of the role, kubelet may set this one itself.
+    assert_eq!(masters["labels"]["node.kubernetes.io/exclude-from-external-load-balancers"], "");
+    assert!(!warnings(&text).iter().any(|message| message.contains("exclude-from-external-load-balancers")));
     assert_eq!(masters["taints"][1]["key"], "node-role.kubernetes.io/control-plane");
     let told = warnings(&text);
     assert!(told.iter().any(|message| message.contains("`kops.k8s.io/instancegroup`")), "{told:?}");
