@@ -327,3 +327,27 @@ fn a_version_that_is_not_known_is_told() {
     assert_eq!(unknown.count(), 2);
     assert_eq!(toml(&compiled.plan.unwrap())["version"].as_integer(), Some(2));
 }
+
+/// `containerd config migrate` writes the fields of its own types in their order, maps by name, and indents tables.
+#[test]
+fn a_converted_configuration_is_written_as_containerd_writes_it() {
+    let two = "containerd: {config: \"version = 2\\n[grpc]\\naddress = '/run/foo.sock'\\n\"}";
+    let plan = plan(two, &around("1.32.0", "2.0.5"));
+    let text = file(&plan, "/etc/containerd/config.toml").unwrap();
+    let beginning = "version = 3\nroot = '/var/lib/containerd'\nstate = '/run/containerd'\ntemp = ''\nplugin_dir = ''\ndisabled_plugins = []\n\
+                     required_plugins = []\noom_score = 0\nimports = []\n\n[grpc]\n  address = '/run/foo.sock'\n  tcp_address = ''\n";
+    assert!(text.starts_with(beginning), "{text}");
+    let nested = "      [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes]\n        \
+                  [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]\n          runtime_type = 'io.containerd.runc.v2'\n          runtime_path = ''\n";
+    assert!(text.contains(nested), "{text}");
+    let order = [
+        "\n[grpc]\n",
+        "\n[ttrpc]\n",
+        "\n[debug]\n",
+        "\n[metrics]\n",
+        "\n[plugins]\n  [plugins.",
+        "\n[cgroup]\n  path = ''\n",
+    ];
+    let places: Vec<_> = order.iter().map(|header| text.find(header)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}");
+}

@@ -50,8 +50,8 @@ pub(super) fn steps(work: &mut Work<'_>, environment: &[String]) -> Vec<Step> {
         let unit = "[Unit]\nRequires=soci-snapshotter.service\nAfter=soci-snapshotter.service\n".to_owned();
         files.push(("soci-drop-in", SNAPSHOTTER_DROP_IN, unit));
     }
-    if let Some(table) = whole(work, parallel) {
-        files.push(("containerd-config", CONFIG, toml_text::text(&table)));
+    if let Some(text) = whole(work, parallel) {
+        files.push(("containerd-config", CONFIG, text));
     }
     let mut reads: Vec<String> = files.iter().map(|(_, path, _)| (*path).to_owned()).collect();
     reads.extend_from_slice(environment);
@@ -92,7 +92,7 @@ fn import_pause_image() -> Step {
 }
 
 /// The whole configuration; none if what was given cannot be used.
-fn whole(work: &mut Work<'_>, parallel: bool) -> Option<Table> {
+fn whole(work: &mut Work<'_>, parallel: bool) -> Option<String> {
     let given = given(work)?;
     let modern = work.around.containerd_version.starts_with("2.");
     let place = work.config.containerd.config.last().map(|fragment| fragment.place.clone());
@@ -122,9 +122,9 @@ fn whole(work: &mut Work<'_>, parallel: bool) -> Option<Table> {
         );
         finding.place = place;
         work.findings.push(finding);
-        table = migrate::migrated(table, work.around);
+        return Some(migrate::written(&migrate::migrated(table, work.around)));
     }
-    Some(table)
+    Some(toml_text::text(&table))
 }
 
 /// What the NodeConfigs say, as one: its text and what it holds. The outer option is none if it is no TOML.

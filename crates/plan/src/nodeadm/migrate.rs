@@ -1,10 +1,12 @@
 //! containerd's configuration from schema 2 to schema 3, as `containerd config migrate` turns it: what moved is moved, and
 //! every default of the version is written out.
 
+use std::collections::BTreeMap;
+
 use toml::{Table, Value};
 
 use super::Surroundings;
-use super::toml_text::lay_over;
+use super::toml_text::{self, lay_over};
 
 const CRI_2: &str = "io.containerd.grpc.v1.cri";
 const IMAGES: &str = "io.containerd.cri.v1.images";
@@ -49,6 +51,62 @@ const DEFAULTS: [(u32, &str); 3] = [
     (1, include_str!("../../data/containerd-2.1.toml")),
     (2, include_str!("../../data/containerd-2.2.toml")),
 ];
+
+/// Tables that containerd has as maps: it writes what is in them by name.
+const MAPS: [&str; 6] = ["options", "plugins", "proxy_plugins", "runtimes", "stream_processors", "timeouts"];
+
+/// The whole as containerd writes it: in the order of its own fields, tables indented.
+pub(super) fn written(table: &Table) -> String {
+    let mut ranks: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    let mut add = |path: Vec<String>| {
+        let rank = ranks.len();
+        ranks.entry(path).or_insert(rank);
+    };
+    for (_, text) in DEFAULTS {
+        ranked(text, &[], &mut add);
+    }
+    for (section, fields) in OTHER_FIELDS {
+        ranked(fields, &[section, "*"], &mut add);
+    }
+    let rank = |path: &[&str], key: &str| -> usize {
+        if path.last().is_some_and(|last| MAPS.contains(last)) {
+            return 0;
+        }
+        let whole: Vec<&str> = path.iter().copied().chain([key]).collect();
+        ranks.get(&general(&whole)).copied().unwrap_or(usize::MAX)
+    };
+    toml_text::in_order(table, &rank)
+}
+
+/// The keys of a text and the tables that they are in, as they follow each other.
+fn ranked(text: &str, within: &[&str], add: &mut impl FnMut(Vec<String>)) {
+    let mut table: Vec<String> = within.iter().map(|key| (*key).to_owned()).collect();
+    for line in text.lines() {
+        let header = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
+        if let (Some(_), Ok(mut parsed)) = (header, line.parse::<Table>()) {
+            table.clear();
+            while let Some((key, inner)) = parsed.into_iter().next() {
+                table.push(key);
+                let whole: Vec<&str> = table.iter().map(String::as_str).collect();
+                add(general(&whole));
+                parsed = if let Value::Table(inner) = inner { inner } else { Table::new() };
+            }
+        } else if let Some((key, _)) = line.split_once(" = ") {
+            let whole: Vec<&str> = table.iter().map(String::as_str).chain([key.trim_matches('\'')]).collect();
+            add(general(&whole));
+        }
+    }
+}
+
+/// A path for which one of these maps' members stands for all.
+fn general(path: &[&str]) -> Vec<String> {
+    let is_member = |index: usize| {
+        let before = index.checked_sub(1).and_then(|before| path.get(before));
+        before.is_some_and(|map| matches!(*map, "runtimes" | "proxy_plugins" | "stream_processors"))
+    };
+    let member = |(index, key): (usize, &&str)| if is_member(index) { "*" } else { key }.to_owned();
+    path.iter().enumerate().map(member).collect()
+}
 
 /// The same in schema 3.
 pub(super) fn migrated(mut table: Table, around: &Surroundings) -> Table {

@@ -19,14 +19,29 @@ pub(super) fn lay_over(base: &mut Table, over: Table) {
 /// The whole text.
 pub(super) fn text(table: &Table) -> String {
     let mut text = String::new();
-    body(&mut text, &mut Vec::new(), table);
+    body(&mut text, &mut Vec::new(), table, None);
     text
 }
 
-fn body<'a>(text: &mut String, path: &mut Vec<&'a str>, table: &'a Table) {
-    let (tables, values): (Vec<_>, Vec<_>) = table.iter().partition(|(_, value)| has_header(value));
+/// What comes first among the keys of a table, by its path and the key; of equals, the name decides.
+pub(super) type Rank<'rank> = &'rank dyn Fn(&[&str], &str) -> usize;
+
+/// The whole text with keys in an order, and each table indented in the one around it.
+pub(super) fn in_order(table: &Table, rank: Rank<'_>) -> String {
+    let mut text = String::new();
+    body(&mut text, &mut Vec::new(), table, Some(rank));
+    text
+}
+
+fn body<'a>(text: &mut String, path: &mut Vec<&'a str>, table: &'a Table, rank: Option<Rank<'_>>) {
+    let mut entries: Vec<_> = table.iter().collect();
+    if let Some(rank) = rank {
+        entries.sort_by_key(|(key, _)| rank(path, key));
+    }
+    let (tables, values): (Vec<_>, Vec<_>) = entries.into_iter().partition(|(_, value)| has_header(value));
+    let deep = |depth: usize| if rank.is_some() { "  ".repeat(depth) } else { String::new() };
     for (key, value) in &values {
-        let _ = writeln!(text, "{} = {}", key_text(key), inline(value));
+        let _ = writeln!(text, "{}{} = {}", deep(path.len()), key_text(key), inline(value));
     }
     for (index, (key, value)) in tables.into_iter().enumerate() {
         if index > 0 || !values.is_empty() {
@@ -34,19 +49,19 @@ fn body<'a>(text: &mut String, path: &mut Vec<&'a str>, table: &'a Table) {
         }
         path.push(key);
         let name: Vec<String> = path.iter().map(|key| key_text(key)).collect();
-        let name = name.join(".");
+        let (name, before) = (name.join("."), deep(path.len().saturating_sub(1)));
         match value {
             Value::Table(table) => {
-                let _ = writeln!(text, "[{name}]");
-                body(text, path, table);
+                let _ = writeln!(text, "{before}[{name}]");
+                body(text, path, table, rank);
             }
             Value::Array(items) => {
                 for (index, item) in items.iter().filter_map(Value::as_table).enumerate() {
                     if index > 0 {
                         text.push('\n');
                     }
-                    let _ = writeln!(text, "[[{name}]]");
-                    body(text, path, item);
+                    let _ = writeln!(text, "{before}[[{name}]]");
+                    body(text, path, item, rank);
                 }
             }
             _ => {}
