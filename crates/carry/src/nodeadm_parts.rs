@@ -3,6 +3,8 @@
 //! `nodeadm-run.service`, which starts kubelet, is ordered after `cloud-final.service`: what cloud-init's parts do has ended
 //! by then. What comes behind kubelet has no such place.
 
+use std::fmt::Write as _;
+
 use bringup_diag::{Finding, Findings, Place};
 use bringup_plan::{Action, Content, PlacedBy, Step, Unit};
 use bringup_spec::{Fact, Phase, Text};
@@ -135,16 +137,16 @@ fn script<'load>(load: &Load<'load>, step: &'load Step) -> Result<(String, Optio
     let mut text = String::from("#!/bin/sh\nset -eu\n");
     text.push_str(&commands(load, &facts).unwrap_or_default());
     for (name, value) in &load.plan.environment {
-        text.push_str(&format!("export {name}={}\n", word(value)));
+        let _ = writeln!(text, "export {name}={}", word(value));
     }
     for (name, value) in environment {
-        text.push_str(&format!("export {name}={}\n", word_of(value)));
+        let _ = writeln!(text, "export {name}={}", word_of(value));
     }
     if let Some(directory) = directory {
-        text.push_str(&format!("cd {}\n", word(directory)));
+        let _ = writeln!(text, "cd {}", word(directory));
     }
     let words: Vec<String> = command.iter().map(word_of).collect();
-    text.push_str(&format!("exec {}\n", words.join(" ")));
+    let _ = writeln!(text, "exec {}", words.join(" "));
     Ok((text, None))
 }
 

@@ -31,17 +31,12 @@ pub(super) fn translated(containerd: &Record<'_>, span: Span, tell: &mut Teller<
     let ours = format!(
         "version = {version}\n[plugins.'{plugin}'.containerd.runtimes.runc]\nbase_runtime_spec = '{PATH}'\n"
     );
-    match one_text(&ours, own) {
-        Some(whole) => runtime.put("config", text(given.span, whole)),
-        None => {
-            let place = config.map_or(span, |config| config.value.span);
-            tell.error(
-                codes::WRONG_TYPE,
-                place,
-                "what the NodeConfig says of containerd is no TOML",
-                "write TOML",
-            );
-        }
+    if let Some(whole) = one_text(&ours, own) {
+        runtime.put("config", text(given.span, whole));
+    } else {
+        let place = config.map_or(span, |config| config.value.span);
+        let message = "what the NodeConfig says of containerd is no TOML";
+        tell.error(codes::WRONG_TYPE, place, message, "write TOML");
     }
     let given_json = given.to_value().to_json();
     let Some(fields) = given_json.as_object() else {

@@ -1,5 +1,6 @@
 //! On EKS' images of Amazon Linux 2023 the image's own agent joins: what the operator wants before kubelet is in parts that
 //! cloud-init has ended with when `nodeadm-run.service`, which is after `cloud-final.service`, starts it.
+#![expect(clippy::panic, clippy::unwrap_used, reason = "what cannot be rendered or read back must fail")]
 
 use bringup_carry::{Rendered, carriers_of, inspect, lost_guarantees, without_agent};
 use bringup_plan::LocalFiles;
@@ -20,7 +21,7 @@ fn parts_of(rendered: &Rendered) -> Vec<(String, String, String)> {
     let message = bringup_cloudinit::mime::read(&text(&rendered.bytes)).unwrap();
     let part = |part: &bringup_cloudinit::mime::Entity| {
         let kind = part.headers.get("Content-Type").unwrap_or_default().to_owned();
-        let name = part.headers.filename().unwrap_or_default().to_owned();
+        let name = part.headers.filename().unwrap_or_default();
         (name, kind, text(&part.payload().unwrap().bytes))
     };
     message.walk().into_iter().skip(1).map(part).collect()
