@@ -11,6 +11,8 @@ use bringup_systemd::{BusFault, Systemd};
 
 use crate::machine::Machine;
 
+/// What leads to the gate.
+pub(crate) const BEFORE: &str = "bringup.service";
 /// What follows the gate.
 pub(crate) const AFTER: &str = "bringup-after.service";
 /// What holds kubelet back. One that is set before it starts is not queued with the gate: then this is, so that whoever

@@ -20,6 +20,12 @@ pub(crate) struct Journal<'d> {
     pending_writer: Writer,
 }
 
+/// The digest of the plan that was followed last, as far as it can be told without being in anybody's way.
+pub(crate) fn followed(files: Files<'_>) -> Option<String> {
+    let bytes = files.read(Path::new(places::JOURNAL)).ok()??;
+    State::fold(&decode(&bytes).ok()?.records).plan().map(str::to_owned)
+}
+
 /// A journal that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JournalTrouble {

@@ -33,10 +33,10 @@ enum Ear {
 impl Teller {
     /// As the environment of the process asks for.
     pub(crate) fn of(machine: &Machine) -> Self {
-        let ear = match (std::env::var_os("JOURNAL_STREAM"), machine.is_itself()) {
-            (Some(_), _) => Ear::Journal,
-            (None, true) => Ear::PersonAndJournal,
-            (None, false) => Ear::Person,
+        let ear = match (writes_to_journal(), machine.is_itself()) {
+            (true, _) => Ear::Journal,
+            (false, true) => Ear::PersonAndJournal,
+            (false, false) => Ear::Person,
         };
         Self { socket: std::env::var_os("NOTIFY_SOCKET"), ear, paused: RefCell::new(None) }
     }
@@ -81,6 +81,13 @@ impl Teller {
     pub(crate) fn note(text: &str) {
         let _ = writeln!(std::io::stderr().lock(), "bringup-node: {text}");
     }
+}
+
+/// Whether what this process writes goes to the journal. Who starts it may have led that elsewhere, and left the variable.
+fn writes_to_journal() -> bool {
+    let Some(stream) = std::env::var_os("JOURNAL_STREAM") else { return false };
+    let found = rustix::fs::fstat(std::io::stderr());
+    found.is_ok_and(|found| stream.to_str() == Some(&format!("{}:{}", found.st_dev, found.st_ino)))
 }
 
 fn for_person(event: &Event) -> String {

@@ -14,12 +14,10 @@ use bringup_spec::Phase;
 use bringup_systemd::{BusFault, Systemd};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::gate::AFTER;
+use crate::gate::{AFTER, BEFORE};
 use crate::lock::{Holder, Lock, LockFault};
 use crate::machine::Machine;
 use crate::teller::Teller;
-
-const BEFORE: &str = "bringup.service";
 
 /// How long an agent that was killed may take to end.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -34,13 +32,19 @@ pub(crate) enum Turn {
     Mine(Lock),
     /// This agent's, after another one: what was read before may be out of date.
     MineAtLast(Lock),
-    /// Another agent is at work that has opened the gate in this boot: all that this one was to do is done. The unit of this
-    /// one must not fail, or kubelet, which requires it, would never start.
+    /// Another agent is at work that has opened the gate in this boot, for the same plan: all that this one was to do is done.
+    /// The unit of this one must not fail, or kubelet, which requires it, would never start.
     Done,
 }
 
 /// Takes the lock, from another agent where that has to give way, and after another one where this one has to.
-pub(crate) fn take(machine: &Machine, range: Range) -> Result<Turn, LockFault> {
+///
+/// `is_followed` says whether what was followed last is the plan that this one would follow.
+pub(crate) fn take(
+    machine: &Machine,
+    range: Range,
+    is_followed: impl Fn() -> bool,
+) -> Result<Turn, LockFault> {
     match Lock::take(machine) {
         Err(LockFault::Taken) if machine.is_itself() => {}
         taken => return taken.map(Turn::Mine),
@@ -59,7 +63,7 @@ pub(crate) fn take(machine: &Machine, range: Range) -> Result<Turn, LockFault> {
             Err(LockFault::Taken) => {}
             taken => return taken.map(Turn::MineAtLast),
         }
-        if leads_to_gate(range) && is_open(machine) {
+        if leads_to_gate(range) && is_open(machine) && is_followed() {
             return Ok(Turn::Done);
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -93,8 +97,9 @@ fn process(unit: &str) -> Result<Option<u32>, BusFault> {
 /// The units whose agents give way to one with this range.
 fn giving_way(range: Range) -> &'static [&'static str] {
     match (range.from, range.until) {
-        (None, None) => &[AFTER, BEFORE],
-        (None, Some(_)) => &[AFTER],
+        // What leads to the gate is a unit's own.
+        (None, Some(Phase::Gate)) => &[AFTER],
+        (None, _) => &[AFTER, BEFORE],
         (Some(_), _) => &[],
     }
 }
@@ -126,6 +131,7 @@ mod tests {
         let before = Range { from: None, until: Some(Phase::Gate) };
         let after = Range { from: Some(Phase::Gate), until: None };
         assert_eq!(giving_way(by_hand), [AFTER, BEFORE]);
+        assert_eq!(giving_way(Range { from: None, until: Some(Phase::Runtime) }), [AFTER, BEFORE]);
         assert_eq!(giving_way(before), [AFTER]);
         assert!(giving_way(after).is_empty());
         assert_eq!([by_hand, before, after].map(leads_to_gate), [false, true, false]);

@@ -79,6 +79,14 @@ pub(crate) fn follow(
     if machine.is_itself() {
         course = course.handing_over();
     }
+    if machine.is_itself() && course.is_of_another_plan() {
+        Teller::note(&format!("the plan has changed: `{}` follows it from its beginning", gate::BEFORE));
+        return Ok(Followed {
+            ended: Ended::Well,
+            found_open: false,
+            goes_on: Some(gate::BEFORE.to_owned()),
+        });
+    }
     if let (Some(step), Some(phase)) = (course.missing_before(), asked.range.from) {
         return Err(UpFault::TooEarly { step: step.to_owned(), phase: phase.to_string() });
     }

@@ -347,6 +347,12 @@ impl<'p> Course<'p> {
         missing.next().map(|step| step.name.as_str())
     }
 
+    /// Whether this range begins in the midst of a plan that nobody has followed from its beginning: what was done before
+    /// the range was done for another one.
+    pub fn is_of_another_plan(&self) -> bool {
+        self.range.from.is_some() && self.state.plan() != Some(self.plan_digest.as_str())
+    }
+
     fn step(&self) -> Option<&'p Step> {
         self.plan.steps.get(self.next)
     }

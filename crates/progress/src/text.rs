@@ -36,6 +36,9 @@ pub fn page(status: &Status, at_ms: u64, at_work: AtWork) -> String {
             let _ = writeln!(text, "  {label}: {}", one_line(value));
         }
     }
+    if status.standing == Standing::GaveUp {
+        text.push_str("  `bringup-node up --again` tries it again\n");
+    }
     let unfinished = matches!(status.standing, Standing::Running | Standing::Waiting | Standing::Paused);
     let left = unfinished && at_work == AtWork::Nobody;
     if left {

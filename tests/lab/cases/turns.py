@@ -7,10 +7,15 @@ from cases.power import typed
 
 AGENT = "/opt/bringup/bin/bringup-node"
 LOCK = "/run/bringup/lock"
-# Waits until the agent after the gate has the lock.
-MINE = f"""\
-until pid=$(systemctl show --property=MainPID --value bringup-after.service) &&
-    grep -q "FLOCK.* $pid .*:$(stat --format=%i {LOCK}) " /proc/locks; do :; done; echo mine"""
+
+
+def held(process):
+    """Whether a process has the lock."""
+    return f'grep -q "FLOCK.* {process} .*:$(stat --format=%i {LOCK}) " /proc/locks'
+
+
+# Waits until the agent after the gate has it.
+MINE = f"until pid=$(systemctl show --property=MainPID --value bringup-after.service) && {held('$pid')}; do :; done; echo mine"
 
 
 def fails_as_it_ends(lab):
@@ -31,7 +36,7 @@ def started(machine, behaviour):
 
 
 def changed_plan(lab):
-    """A changed plan is followed although the agent after the gate still waits for an API server that there is not."""
+    """A changed plan is followed from its beginning, whoever is at work and still waits for an API server that there is not."""
     machine = lab.machine("changed while waiting")
     text = "\n".join(
         [
@@ -39,12 +44,29 @@ def changed_plan(lab):
             """sed -i 's/" in "/" inside "/' /etc/bringup/plan.json""",
             "systemctl start bringup.service; echo started: $?",
             "cat /etc/lab/about",
+            MINE,
+            # A person does not give way, and what was opened for another plan is not taken for this one's.
+            f"{AGENT} up & person=$!",
+            f"until {held('$person')}; do :; done",
+            "sed -i 's/inside/within/' /etc/bringup/plan.json",
+            "timeout 5 systemctl start bringup.service; echo waits: $?",
+            "kill -KILL $person; wait $person",
+            "systemctl start bringup.service; echo then: $?",
+            "cat /etc/lab/about",
+            MINE,
+            # Nor does what follows the gate, alone.
+            "sed -i 's/within/around/' /etc/bringup/plan.json",
+            "systemctl kill --signal=KILL bringup-after.service",
+            "until grep -q around /etc/lab/about; do :; done",
+            MINE,
             "systemctl is-active kubelet.service bringup-after.service",
             "",
         ]
     )
     code, said = typed(lab, started(machine, ":"), text)
     assert "started: 0" in said and "m5.large inside " in said, said
+    assert "waits: 124" in said and "then: 0" in said and "m5.large within " in said, said
+    assert machine.text("/etc/lab/about").startswith("m5.large around "), said
     assert code == 0 and len(machine.calls()) == 1, said
 
 
@@ -65,6 +87,12 @@ def by_hand(lab):
             f"{AGENT} status",
             MINE,
             f"{AGENT} status | grep registered",
+            # Nobody takes away under a person's hands.
+            f"{AGENT} up & person=$!",
+            f"until {held('$person')}; do :; done",
+            f"{AGENT} reset --yes; echo reset: $?",
+            "systemctl is-active kubelet.service",
+            "kill -KILL $person; wait $person",
             "",
         ]
     )
@@ -73,6 +101,7 @@ def by_hand(lab):
     assert "up: 137" in said and "restarts: 0" in said, said
     assert "the agent of `bringup-after.service` gives way" in said and "again: 137" in said, said
     assert "no agent is at work on it now; `bringup-node up` goes on" in said, said
+    assert "reset: 3" in said and said.replace("\r", "").split("reset: 3")[1].startswith("\nactive\n"), said
     # Whatever was done by hand is part of the machine's story.
     assert code == 0, said
     assert len(machine.calls()) == 1, machine.calls()

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use bringup_aws::{Method, Request};
 use bringup_progress::{Failure, FailureKind, Success};
+use bringup_systemd::{Activity, Systemd};
 
-use super::{Doing, Stopped};
+use super::{Doing, Stopped, of_bus};
 use crate::kubeconfig::{Kubeconfig, User};
 use crate::machine::Machine;
 use crate::network::{self, Network};
@@ -29,6 +30,7 @@ pub(super) fn wait(doing: &Doing<'_>, kubeconfig: &str, check_skew: bool) -> Res
     if !doing.machine.is_itself() {
         return Ok(Success::default());
     }
+    runs(doing)?;
     let name = doing.knowledge.with(|known| known.node_name())?;
     let deadline = network::deadline(doing.order.timeout_ms).min(Instant::now() + ATTEMPT);
     let Doing { machine, network, .. } = *doing;
@@ -42,6 +44,18 @@ pub(super) fn wait(doing: &Doing<'_>, kubeconfig: &str, check_skew: bool) -> Res
         Teller::note(&format!("{what} could not be checked: {why}"));
     }
     Ok(Success::default())
+}
+
+/// A kubelet that somebody has stopped registers nothing.
+fn runs(doing: &Doing<'_>) -> Result<(), Stopped> {
+    let unit = doing.plan.kubelet_unit();
+    let state =
+        Systemd::connect().and_then(|mut systemd| systemd.state(&unit)).map_err(|fault| of_bus(&fault))?;
+    if state.is_none_or(|state| matches!(state.activity, Activity::Inactive | Activity::Failed)) {
+        let why = format!("`{unit}` does not run, and registers nothing");
+        return Err(Failure::new(FailureKind::Transient, why, format!("`systemctl start {unit}`")).into());
+    }
+    Ok(())
 }
 
 /// What one look shows.

@@ -14,7 +14,7 @@ use bringup_systemd::{BusFault, Systemd};
 use crate::actions::retire;
 use crate::arguments::Reset;
 use crate::ended::Ended;
-use crate::lock::{Lock, LockFault};
+use crate::lock::{Holder, Lock, LockFault};
 use crate::machine::Machine;
 use crate::teller::Teller;
 use crate::{kept, originals, places, plan_file, program};
@@ -58,15 +58,23 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
         say("nothing was changed\n");
         return Ok(Ended::No);
     }
+    // A person who is at work is not interrupted; nothing is stopped then.
+    let mut lock = match Lock::take(&machine) {
+        Ok(lock) => Some(lock),
+        Err(LockFault::Taken) if machine.is_itself() && is_a_units() => None,
+        Err(fault @ LockFault::Taken) => return Err((Ended::NotYet, fault.to_string())),
+        Err(fault) => return Err(failed(fault.to_string())),
+    };
     if machine.is_itself() {
         stop(plan.as_ref()).map_err(|fault| failed(fault.to_string()))?;
         program::forget_all(&machine).map_err(|fault| failed(fault.to_string()))?;
     }
-    // Held once nobody else is at work any more.
-    let _lock = Lock::take(&machine).map_err(|fault| match fault {
-        LockFault::Taken => (Ended::NotYet, fault.to_string()),
-        _ => failed(fault.to_string()),
-    })?;
+    if lock.is_none() {
+        lock = Some(Lock::take(&machine).map_err(|fault| match fault {
+            LockFault::Taken => (Ended::NotYet, fault.to_string()),
+            _ => failed(fault.to_string()),
+        })?);
+    }
     let remove = |path: &Path| files.remove(path).map_err(|fault| failed(fault.to_string()));
     remove(Path::new(GATE_FILE))?;
     retire::remove(&machine, &made).map_err(|failure| failed(failure.why))?;
@@ -90,8 +98,16 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
     }
     // Last: whoever is interrupted begins anew with all that was made still known.
     remove(Path::new(places::JOURNAL))?;
+    drop(lock);
     say(&answer(&hollow(files, &made)));
     Ok(Ended::Well)
+}
+
+/// Whether the agent that has the lock is that of a unit, which can be stopped.
+fn is_a_units() -> bool {
+    let Holder::Process(holder) = Lock::holder() else { return false };
+    let process = |unit: &str| Systemd::connect()?.state(unit).map(|state| state?.main_process);
+    UNITS.iter().any(|unit| process(unit).is_ok_and(|process| process == Some(holder)))
 }
 
 /// Stops the agent and kubelet, and waits for their end.
@@ -105,6 +121,8 @@ fn stop(plan: Option<&Plan>) -> Result<(), BusFault> {
         if systemd.state(unit)?.is_some() {
             let job = systemd.stop(unit)?;
             systemd.job_end(&job, Instant::now() + LONGEST_STOP)?;
+            // An agent that is ended has failed, as far as its unit knows.
+            systemd.forget_failure(unit)?;
         }
     }
     Ok(())

@@ -13,7 +13,7 @@ use crate::machine::Machine;
 use crate::plan_file::PlanFault;
 use crate::teller::Teller;
 use crate::turn::{self, Turn};
-use crate::{gate, node_config, places, plan_file, up};
+use crate::{gate, journal, node_config, places, plan_file, up};
 
 /// Follows the plan.
 pub(crate) fn execute(options: &Up) -> Ended {
@@ -45,7 +45,11 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
     // Giving up is the plan's end; whatever else stops a run may be gone at the next start.
     let not_yet = |fault: String| (Ended::NotYet, fault);
     let range = Range { from: options.from, until: options.until };
-    let lock = match turn::take(&machine, range).map_err(|fault| not_yet(fault.to_string()))? {
+    let is_followed = || {
+        let followed = journal::followed(machine.files());
+        read().is_ok_and(|(plan, _)| followed.as_deref() == Some(plan.digest().as_str()))
+    };
+    let lock = match turn::take(&machine, range, is_followed).map_err(|fault| not_yet(fault.to_string()))? {
         Turn::Mine(lock) => lock,
         Turn::MineAtLast(lock) => {
             (plan, given) = read()?;

@@ -211,8 +211,15 @@ fn two_services_share_the_way_at_the_gate() {
             .missing_before()
             .map(str::to_owned)
     };
+    let another = |machine: &Machine, plan: &bringup_plan::Plan| {
+        let state = bringup_progress::State::fold(&machine.records());
+        bringup_progress::Course::new(plan, from, state, &machine.identity, &machine.boot())
+            .is_of_another_plan()
+    };
     assert_eq!(course(&machine).as_deref(), Some("early"));
+    assert!(another(&machine, &plan));
     assert!(matches!(machine.up_within(&plan, until, false), End::Done(_)));
+    assert!(!another(&machine, &plan) && another(&machine, &crate::plans::plan(&steps[1..])));
     assert_eq!(machine.ran.keys().collect::<Vec<_>>(), ["early"]);
     assert_eq!(course(&machine), None);
     machine.events.clear();

@@ -2,6 +2,7 @@
 
 mod asked;
 mod stand_in;
+mod template;
 mod told;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +14,9 @@ use bringup_diag::{Findings, to_json};
 use bringup_lab::timeline::line;
 use bringup_lab::{Bench, Kubernetes, LabFault, Outcome, Subject, Trial, Verdict as Came, Way, Wishes};
 use bringup_plan::Plan;
-use bringup_spec::{AgentSource, Carrier, Certificate, JoinMethod, OsFamily, Platform, SecretSource};
+use bringup_spec::{
+    AgentSource, Carrier, Certificate, JoinMethod, LaunchUserData, OsFamily, Platform, SecretSource,
+};
 use serde_json::Value;
 
 use self::asked::{pairs, wishes};
@@ -156,12 +159,18 @@ fn subject(
                 "`--kubernetes` takes a document: a carrier cannot be told of the lab's cluster",
             ));
         }
-        let subject = Subject {
+        let (name, resource) = (arguments.input.to_string_lossy(), arguments.selection.group.as_deref());
+        let inside = template::user_data(&name, &bytes, resource, wishes.instance.region())?;
+        let from_template = inside.is_some();
+        let mut subject = Subject {
             agent: arguments.agent.clone().or_else(agent_beside),
             served,
             files: own_files,
-            ..foreign(bytes)
+            ..foreign(inside.unwrap_or(bytes))
         };
+        if from_template {
+            subject.way = Way::Ec2;
+        }
         stand_in::tell(subject.plan.as_ref(), wishes.is_real(), terminal);
         return Ok(Ok((subject, Findings::default())));
     }
@@ -192,6 +201,10 @@ fn subject(
         wishes.instance.kind.clone_from(kind);
     }
     let kind = match carriers_of(document, group).as_slice() {
+        // Its user-data is a template's alone.
+        _ if group.launch.as_ref().is_some_and(|launch| launch.user_data == LaunchUserData::Bootstrap) => {
+            Carrier::CloudFormation
+        }
         carriers if carriers.contains(&Carrier::CloudInit) => Carrier::CloudInit,
         carriers if carriers.contains(&Carrier::Ignition) => Carrier::Ignition,
         _ => Carrier::Multipart,
@@ -213,6 +226,15 @@ fn subject(
     // Where nobody follows it step by step, the machine is judged as anybody else's.
     let plan = plan.filter(|_| group.agent.from != AgentSource::None);
     let carrier = rendered.next().map(|(_, bytes)| bytes).unwrap_or_default();
+    let inside = match kind {
+        Carrier::CloudFormation => template::user_data("template", &carrier, None, wishes.instance.region())?,
+        _ => None,
+    };
+    let (plan, carrier) = match inside {
+        // The script's own plan is made on the node.
+        Some(inside) => (None, inside),
+        None => (plan, carrier),
+    };
     let agent = match group.agent.from {
         AgentSource::Image => Some(arguments.agent.clone().or_else(agent_beside).ok_or_else(no_agent)?),
         AgentSource::Fetch | AgentSource::None => None,
