@@ -90,8 +90,7 @@ def by_hand(lab):
             # Nobody takes away under a person's hands.
             f"{AGENT} up & person=$!",
             f"until {held('$person')}; do :; done",
-            f"{AGENT} reset --yes; echo reset: $?",
-            "systemctl is-active kubelet.service",
+            f"{AGENT} reset --yes; echo reset: $? $(systemctl is-active kubelet.service)",
             "kill -KILL $person; wait $person",
             "",
         ]
@@ -101,7 +100,7 @@ def by_hand(lab):
     assert "up: 137" in said and "restarts: 0" in said, said
     assert "the agent of `bringup-after.service` gives way" in said and "again: 137" in said, said
     assert "no agent is at work on it now; `bringup-node up` goes on" in said, said
-    assert "reset: 3" in said and said.replace("\r", "").split("reset: 3")[1].startswith("\nactive\n"), said
+    assert "reset: 3 active" in said, said
     # Whatever was done by hand is part of the machine's story.
     assert code == 0, said
     assert len(machine.calls()) == 1, machine.calls()

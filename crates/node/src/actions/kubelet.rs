@@ -17,8 +17,10 @@ const STEADY: Duration = Duration::from_secs(10);
 /// After so many starts by the manager it is taken to die each time.
 const LOOP: u32 = 3;
 const JOURNALCTL: &str = "/usr/bin/journalctl";
-/// How often it is looked at.
+/// How often it is looked at until it is healthy.
 const LOOK: Duration = Duration::from_millis(200);
+/// How often afterwards: its end is heard of at once, by a signal of the manager.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Starts kubelet, or starts it anew if what it reads has changed, and waits until it has been healthy for a while.
 pub(super) fn start(doing: &Doing<'_>, health: &str, snap: Option<&Snap>) -> Result<Success, Stopped> {
@@ -93,7 +95,7 @@ fn watch(doing: &Doing<'_>, health: &str, snap: Option<&Snap>) -> Result<Success
         if Instant::now() >= deadline {
             return Err(failed(&unit, &format!("kubelet is not healthy: {}", watch.last)).into());
         }
-        systemd.news(Instant::now() + LOOK)?;
+        systemd.news(watch.next(Instant::now()))?;
     }
 }
 
@@ -111,6 +113,14 @@ struct Watch {
 }
 
 impl Watch {
+    /// When to look again, if nothing is heard of it.
+    fn next(&self, now: Instant) -> Instant {
+        match self.healthy {
+            Some((since, _)) => (now + LOOK_AGAIN).min(since + STEADY).max(now),
+            None => now + LOOK,
+        }
+    }
+
     /// Takes in what is seen now, and says how it ended if it did.
     fn look(
         &mut self,

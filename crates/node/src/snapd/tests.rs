@@ -57,7 +57,7 @@ fn one(listener: &UnixListener, answer: &str) -> String {
     reader.read_exact(&mut body).unwrap();
     if !answer.is_empty() {
         let size = answer.len();
-        if size % 2 == 0 {
+        if size.is_multiple_of(2) {
             write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n{answer}").unwrap();
         } else {
             write!(
