@@ -310,8 +310,18 @@ fn there_is_a_manual_and_shells_complete() {
         .map(|entry| entry.unwrap().file_name().display().to_string())
         .collect();
     names.sort();
-    let commands =
-        ["-bootstrap", "-completions", "-explain", "-man", "-reset", "-status", "-token", "-up", ""];
+    let commands = [
+        "-bootstrap",
+        "-completions",
+        "-explain",
+        "-man",
+        "-reset",
+        "-signal",
+        "-status",
+        "-token",
+        "-up",
+        "",
+    ];
     assert_eq!(names, commands.map(|command| format!("bringup-node{command}.8")));
     let page = std::fs::read_to_string(folder.join("bringup-node-up.8")).unwrap();
     assert!(page.starts_with(".ie") && page.contains("ignore\\-preflight"), "{page}");
