@@ -1,6 +1,7 @@
 """Self-managed nodes of EKS on Amazon Linux 2: settings over the image's own, and a template that calls bootstrap.sh."""
 
 import json
+import pathlib
 import subprocess
 
 import machine as bench
@@ -19,7 +20,7 @@ OWN = {
 SETTINGS = {"cpuManagerPolicy": "static", "evictionHard": {"memory.available": "200Mi"}}
 # Keeps how it was called.
 SIGNAL = '#!/bin/sh\necho "$@" >>/lab/signals\n'
-TEMPLATE = bench.BRINGUP.parents[2] / "examples/eks-flavour/cluster.yaml"
+TEMPLATE = pathlib.Path(__file__).parents[3] / "examples/eks-flavour/cluster.yaml"
 
 
 def settings(lab):
