@@ -32,7 +32,6 @@ pub(super) const AWS: &[Field] = &[
     ("podIdentityWebhook", Aside("what runs in the cluster")),
     ("spotinstOrientation", Aside("which machines are made")),
     ("spotinstProduct", Aside("which machines are made")),
-    // Nodes are named by their private DNS here, whatever it says.
     ("useIPBasedNodeNames", Taken),
     ("warmPool", Differs(WARM_POOL)),
 ];

@@ -62,7 +62,7 @@ pub(super) struct Cluster<'a> {
     local_dns: Option<Record<'a>>,
 }
 
-fn is_true(node: &Node) -> bool {
+pub(super) fn is_true(node: &Node) -> bool {
     node.scalar().map(Scalar::core) == Some(Resolved::Bool(true))
 }
 
@@ -226,6 +226,7 @@ impl<'a> Cluster<'a> {
             let hint = "run kube-proxy as a DaemonSet, or write its manifest to `/etc/kubernetes/manifests` with `fileAssets`";
             tell.note(codes::DIFFERENCE, place, "kops runs kube-proxy as a static pod of every node", hint);
         }
+        self.tell_names(tell);
         machine::updates(self.spec.entry("updatePolicy"), tell);
     }
 

@@ -68,6 +68,7 @@ pub(super) fn group(
     if cluster.on_aws {
         branch.put("platform", text(span, "aws"));
     }
+    branch.put_some("nodeName", cluster.node_name().map(|source| text(span, source)));
     let mut os = Branch::new(image.map_or(span, |image| image.value.span));
     let place = image.map_or(span, |image| image.value.span);
     os.put("family", text(place, basis.system.family));

@@ -20,6 +20,7 @@ mod launch;
 mod machine;
 mod names;
 mod network;
+mod node_name;
 mod parts;
 mod role;
 mod runtime;

@@ -7,7 +7,7 @@ use crate::{config, read_text, told};
 #[test]
 fn every_field_that_is_not_carried_out_is_named_with_its_line() {
     let text = config(
-        "cloudWatch: {clusterLogging: {enableTypes: [\"*\"]}}\nnodeGroups:\n- name: ng\n  efaEnabled: true\n  privateNetworking: false\n  asgSuspendProcesses: [AZRebalance]\n  maxPodPerNode: 10\n  somethingNew: 1\n",
+        "cloudWatch: {clusterLogging: {enableTypes: [\"*\"]}}\nnodeGroups:\n- name: ng\n  efaEnabled: true\n  privateNetworking: false\n  asgSuspendProcesses: [AZRebalance]\n  maxPodPerNode: 10\n  somethingNew: 1\n  instanceType: c5n.18xlarge\n",
     );
     assert_eq!(
         told(&text),

@@ -158,4 +158,35 @@ fn interfaces_of_the_type_efa_are_on_every_card() {
     assert_eq!(cards("c5n.18xlarge"), 1);
     assert_eq!(cards("p4d.24xlarge"), 4);
     assert_eq!(cards("p5.48xlarge, p4d.24xlarge"), 4);
+    // Others of those families have other numbers.
+    assert_eq!(cards("p5.4xlarge"), 1);
+    assert_eq!((cards("c6in.32xlarge"), cards("c8gn.48xlarge"), cards("c8gn.24xlarge")), (2, 2, 1));
+    assert_eq!((cards("g7e.48xlarge"), cards("dl1.24xlarge"), cards("hpc6id.32xlarge")), (4, 4, 2));
+}
+
+/// eksctl refuses a type that EC2 says has no EFA; which types there are changes, so that an unknown one is only told of.
+#[test]
+fn types_without_efa_are_named() {
+    let findings = |types: &str| {
+        let group = format!(
+            "nodeGroups:\n- name: ng\n  efaEnabled: true\n  instancesDistribution: {{instanceTypes: [{types}]}}\n"
+        );
+        let mut told = told(&config(&group));
+        told.retain(|line| !line.contains("no driver is installed"));
+        told
+    };
+    assert_eq!(findings("c5n.18xlarge, trn1.32xlarge"), Vec::<String>::new());
+    assert_eq!(
+        findings("c5n.18xlarge, m5.large"),
+        [
+            "warning ancestor/field-differs 9 `m5.large` is not among the instance types that are known to have EFA: EC2 does not launch one without it"
+        ]
+    );
+    // 17 cards, of which all but the first have it.
+    assert_eq!(
+        findings("p6-b300.48xlarge"),
+        [
+            "error ancestor/field-refused 9 the first network card of `p6-b300.48xlarge` has no EFA: it cannot be launched with such an interface there"
+        ]
+    );
 }

@@ -27,6 +27,33 @@ fn addresses_follow_kops_rules() {
     );
 }
 
+/// kops' rule on AWS: the instance's id from Kubernetes 1.24 on, from 1.22 on with the cloud's controller outside; the
+/// private DNS name before, and where the cluster asks for it. Before 1.26 kubelet asks EC2 itself here, which knows no ids.
+#[test]
+fn nodes_are_named_by_kops_rule() {
+    let name = |text: String| {
+        let text = text + &group("");
+        let differs = warnings(&text).iter().any(|message| message.starts_with("kops names nodes by their"));
+        (spec(&text)["nodeGroups"][0]["nodeName"].clone(), differs)
+    };
+    let of = |version: &str, more: &str| name(cluster(more).replace("v1.33.4", version));
+    let usual = (Value::Null, false);
+    let by_instance = (json!("instance-id"), false);
+    assert_eq!(of("v1.33.4", ""), by_instance);
+    assert_eq!(of("v1.26.0", ""), by_instance);
+    assert_eq!(of("v1.25.0", ""), (Value::Null, true));
+    assert_eq!(of("v1.24.0", ""), (Value::Null, true));
+    assert_eq!(of("v1.23.5", ""), usual);
+    assert_eq!(of("v1.23.5", "cloudControllerManager: {}"), (Value::Null, true));
+    assert_eq!(of("v1.33.4", "cloudConfig: {useIPBasedNodeNames: true}"), usual);
+    let newest = |names: &str| {
+        let cloud = format!("cloudProvider: {{aws: {{useIPBasedNodeNames: {names}}}}}");
+        name(cluster("").replace("v1alpha2", "v1alpha3").replace("cloudProvider: aws", &cloud))
+    };
+    assert_eq!((newest("true"), newest("false")), (usual.clone(), by_instance));
+    assert_eq!(name(cluster("").replace("cloudProvider: aws", "cloudProvider: openstack")), usual);
+}
+
 /// Without additions a document builds as well: what it cannot say is told.
 #[test]
 fn credentials_are_looked_for_on_the_node() {
