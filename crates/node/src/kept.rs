@@ -29,12 +29,14 @@ pub(crate) struct Installed<'p> {
     pub(crate) paths: Vec<PathBuf>,
     /// Whether it is a system extension, which has to be merged anew.
     pub(crate) is_extension: bool,
+    /// Whether it is a runtime whose data the plan looks after.
+    pub(crate) has_data: bool,
 }
 
 /// What a plan installs, as far as it has been installed.
 pub(crate) fn installed<'p>(state: &State, plan: &'p Plan) -> Vec<Installed<'p>> {
     let of = |step: &'p Step| {
-        let Action::Install { software, source, .. } = &step.action else { return None };
+        let Action::Install { software, source, data, .. } = &step.action else { return None };
         let (InstallSource::Url { path, .. } | InstallSource::Extension { path, .. }) = source else {
             return None;
         };
@@ -48,7 +50,7 @@ pub(crate) fn installed<'p>(state: &State, plan: &'p Plan) -> Vec<Installed<'p>>
             paths.push(PathBuf::from(path));
         }
         let is_extension = matches!(source, InstallSource::Extension { .. });
-        Some(Installed { software, paths, is_extension })
+        Some(Installed { software, paths, is_extension, has_data: data.is_some() })
     };
     plan.steps.iter().filter_map(of).collect()
 }
@@ -66,6 +68,11 @@ pub(crate) fn old(path: &Path) -> PathBuf {
 /// The version that failed beside a program.
 pub(crate) fn failed(path: &Path) -> PathBuf {
     with(path, ".bringup-failed")
+}
+
+/// Whether an old version is kept beside one of these.
+pub(crate) fn has_old(files: Files<'_>, paths: &[PathBuf]) -> bool {
+    paths.iter().any(|path| is_file(files, &old(path)))
 }
 
 /// Keeps what stands at a path before something new is put there.
@@ -122,7 +129,7 @@ pub(crate) fn take_back(files: Files<'_>, path: &Path, failure: &Failure) -> Res
 /// kept. A program may be new, old or not there at all.
 pub(crate) fn interrupted(files: Files<'_>, paths: &[PathBuf]) -> Option<Failure> {
     let path = paths.iter().find(|path| has_failed(files, path))?;
-    paths.iter().any(|path| is_file(files, &old(path))).then(|| {
+    has_old(files, paths).then(|| {
         let Reason { why, tail } = told(files, path);
         Failure::new(FailureKind::Operator, why, "").with_tail(tail)
     })

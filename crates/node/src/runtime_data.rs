@@ -4,6 +4,9 @@
 //! software is replaced, and again once the data is set aside. Setting aside is one rename, so that there is all of the
 //! old data where it was, or none; a run that dies anywhere finds by the file what is left to do. What was set aside is
 //! removed when the machine has rebooted and nothing uses it any more.
+//!
+//! An old version that comes back, as the new one has failed, begins with an empty directory: what the new one wrote is not
+//! for it either, and of its own data, which was set aside, nobody knows how much is left.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -37,6 +40,9 @@ pub(crate) struct Data {
     /// The boot in which the data of another one was set aside: what used it may still run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cleared_in: Option<String>,
+    /// Whether it was handed over by another version, which may yet come back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) taken_over: bool,
 }
 
 impl Data {
@@ -74,6 +80,7 @@ pub(crate) fn note<E: From<FileFault>>(
         version: version()?,
         directory: directory.to_owned(),
         cleared_in: None,
+        taken_over: false,
     };
     Ok(data.write(files)?)
 }
@@ -109,6 +116,7 @@ pub(crate) fn hand_over<E: From<FileFault> + From<Failure>>(
             version: None,
             directory: directory.to_owned(),
             cleared_in: None,
+            taken_over: false,
         };
         Data { cleared_in: cleared_in.clone(), ..before.unwrap_or_else(unknown) }.write(files)?;
         for place in &full {
@@ -120,8 +128,40 @@ pub(crate) fn hand_over<E: From<FileFault> + From<Failure>>(
         version: Some(version.to_owned()),
         directory: directory.to_owned(),
         cleared_in,
+        taken_over: true,
     };
     Ok(after.write(files)?)
+}
+
+/// Takes the directory back from a version that has failed, before its software goes. Until [`give_back`] the data is
+/// nobody's, so that whichever version is installed next finds none. What others have is left alone; says whether it was taken.
+pub(crate) fn take_back<E: From<FileFault> + From<Failure>>(
+    files: Files<'_>,
+    software: &str,
+    boot: &str,
+    stop: impl FnOnce() -> Result<(), E>,
+) -> Result<bool, E> {
+    let its_own = |data: &Data| data.software == software && data.taken_over;
+    let Some(before) = noted(files)?.filter(its_own) else { return Ok(false) };
+    let directory = before.directory.clone();
+    let full = has_data(files.disk(), &directory)?;
+    let cleared_in = if full { Some(boot.to_owned()) } else { before.cleared_in.clone() };
+    if full {
+        stop()?;
+    }
+    Data { version: None, cleared_in, ..before }.write(files)?;
+    if full {
+        set_aside::<E>(files, &directory)?;
+    }
+    Ok(true)
+}
+
+/// Gives the directory to the version that has come back.
+pub(crate) fn give_back(files: Files<'_>, version: Option<String>) -> Result<(), FileFault> {
+    match noted(files)? {
+        Some(data) => Data { version, taken_over: false, ..data }.write(files),
+        None => Ok(()),
+    }
 }
 
 /// Whether data was set aside in this boot, so that the machine has to reboot.

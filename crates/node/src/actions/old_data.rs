@@ -19,16 +19,19 @@ const LONGEST_STOP: Duration = Duration::from_secs(90);
 
 /// Notes which version the data is of, before the software is replaced.
 pub(super) fn note(doing: &Doing<'_>, name: &str, directory: &str) -> Result<(), Stopped> {
-    let version = || {
-        let Some(software) = software(name) else { return Ok(None) };
-        // The file of an image does not know what was installed since; a directory that stands for a machine runs nothing.
-        match install::found_version(doing, software, !doing.machine.is_itself()) {
-            // One that is not there, or cannot tell: nobody's.
-            Err(Stopped::Failed(_) | Stopped::TimedOut { .. }) => Ok(None),
-            found => found,
-        }
-    };
+    let version = || version_of(doing, name);
     runtime_data::note(doing.machine.files(), name, Path::new(directory), version)
+}
+
+/// The version that is there now, as far as it can tell.
+fn version_of(doing: &Doing<'_>, name: &str) -> Result<Option<String>, Stopped> {
+    let Some(software) = software(name) else { return Ok(None) };
+    // The file of an image does not know what was installed since; a directory that stands for a machine runs nothing.
+    match install::found_version(doing, software, !doing.machine.is_itself()) {
+        // One that is not there, or cannot tell: nobody's.
+        Err(Stopped::Failed(_) | Stopped::TimedOut { .. }) => Ok(None),
+        found => found,
+    }
 }
 
 /// Hands the data directory over to the version that is installed now.
@@ -46,6 +49,18 @@ pub(super) fn hand_over(
         &Machine::boot(),
         stop,
     )
+}
+
+/// Takes the data directory back from a version that has failed, before its files go.
+pub(super) fn take_back(doing: &Doing<'_>, name: &str) -> Result<bool, Stopped> {
+    let stop = || if doing.machine.is_itself() { stop_users() } else { Ok(()) };
+    runtime_data::take_back(doing.machine.files(), name, &Machine::boot(), stop)
+}
+
+/// Gives the data directory to the version whose files are back.
+pub(super) fn give_back(doing: &Doing<'_>, name: &str) -> Result<(), Stopped> {
+    let version = version_of(doing, name)?;
+    Ok(runtime_data::give_back(doing.machine.files(), version)?)
 }
 
 fn stop_users() -> Result<(), Stopped> {

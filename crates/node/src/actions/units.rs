@@ -9,7 +9,7 @@ use bringup_plan::{PlacedBy, Unit};
 use bringup_progress::{Failure, FailureKind, Success};
 use bringup_systemd::{Activity, JobEnd, Systemd};
 
-use super::{Doing, Stopped, install};
+use super::{Doing, Stopped, install, old_data};
 use crate::kept::{self, Installed};
 
 pub(crate) const UNITS: &str = "/etc/systemd/system";
@@ -119,6 +119,9 @@ pub(super) fn put_back(
 ) -> Result<Option<PathBuf>, Stopped> {
     let files = doing.machine.files();
     let mut back = None;
+    let has_data = installed.has_data
+        && kept::has_old(files, &installed.paths)
+        && old_data::take_back(doing, installed.software)?;
     for path in &installed.paths {
         if kept::take_back(files, path, failure)? {
             back = Some(path.clone());
@@ -127,6 +130,9 @@ pub(super) fn put_back(
     if back.is_some() {
         if installed.is_extension {
             install::merge_extensions(doing.deadline())?;
+        }
+        if has_data {
+            old_data::give_back(doing, installed.software)?;
         }
         let unit = format!("{}.service", installed.software);
         let mut systemd = Systemd::connect()?;

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bringup_disk::{Disk as _, Files, Loss, Owner, RealDisk, SimulatedDisk, Wanted};
+use bringup_progress::{Failure, FailureKind};
 
-use super::{Removal, hand_over, mount_points, needs_reboot, note, noted, remove_old};
+use super::{Removal, give_back, hand_over, mount_points, needs_reboot, note, noted, remove_old, take_back};
 use crate::actions::Stopped;
+use crate::kept;
 
 const DATA: &str = "/var/lib/containerd";
 const PROGRAM: &str = "/opt/containerd";
@@ -145,6 +147,99 @@ fn the_same_version_keeps_its_data_and_an_empty_directory_needs_no_reboot() {
     start(files).unwrap();
     assert!(!up(files, 2).unwrap());
     assert!(files.read(Path::new("/var/lib/containerd/by-2.1.4")).unwrap().is_some());
+}
+
+/// The version that is there, if any.
+fn program(files: Files<'_>) -> Option<String> {
+    files.read(Path::new(PROGRAM)).unwrap().map(|bytes| String::from_utf8(bytes).unwrap())
+}
+
+/// A runtime that starts finds what it wrote itself, and nothing else.
+fn start_pure(files: Files<'_>) {
+    let Some(version) = program(files) else { return };
+    let found = files.disk().list(Path::new(DATA)).unwrap_or_default();
+    let own = format!("by-{version}");
+    assert!(found.iter().all(|name| name == own.as_str()), "{version} finds {found:?}");
+    put(files, &format!("{DATA}/{own}"), &version).unwrap();
+}
+
+/// The new version has taken over, its data is there, and the old version is kept; kubelet is not healthy.
+fn taken_over() -> SimulatedDisk {
+    let disk = machine();
+    let files = Files::on(&disk);
+    files.disk().rename(Path::new(PROGRAM), &kept::old(Path::new(PROGRAM))).unwrap();
+    put(files, PROGRAM, "1.7.20").unwrap();
+    assert_eq!(life(files, 1).unwrap(), 1);
+    start_pure(files);
+    disk.after_cut(Loss::Nothing)
+}
+
+/// What the agent does when the new version has failed.
+fn way_back(files: Files<'_>, boot: &str) -> Result<(), Stopped> {
+    let path = Path::new(PROGRAM);
+    let failure = Failure::new(FailureKind::Transient, "kubelet is not healthy", "");
+    let failure = kept::interrupted(files, &[path.to_owned()]).unwrap_or(failure);
+    if kept::has_old(files, &[path.to_owned()]) {
+        let taken = take_back::<Stopped>(files, "containerd", boot, || Ok(()))?;
+        kept::take_back(files, path, &failure)?;
+        if taken {
+            give_back(files, program(files))?;
+        }
+    }
+    Ok(())
+}
+
+/// The old version does not see the new one's data when it comes back, nor the new one that of the old when somebody puts
+/// it back in its place, wherever the power goes.
+#[test]
+fn no_version_finds_the_data_of_another_after_a_way_back() {
+    for loss in [Loss::Everything, Loss::Content, Loss::Nothing] {
+        let mut cuts = 0;
+        loop {
+            let mut disk = taken_over();
+            cuts += 1;
+            disk.cut_at(disk.calls() + cuts);
+            let through = way_back(Files::on(&disk), "5").is_ok();
+            disk = disk.after_cut(if through { Loss::Nothing } else { loss });
+            if !through {
+                start_pure(Files::on(&disk));
+                way_back(Files::on(&disk), "6").unwrap();
+            }
+            let files = Files::on(&disk);
+            assert_eq!(program(files).as_deref(), Some("1.7.20"), "cut {cuts}, {loss:?}");
+            start_pure(files);
+            if through {
+                let whose = noted(files).unwrap().unwrap();
+                assert_eq!(whose.version.as_deref(), Some("1.7.20"));
+                // A plan that wants the old version leaves its data alone.
+                let hand = ("containerd", "1.7.20");
+                hand_over::<Stopped>(files, hand, Path::new(DATA), "7", || panic!("nothing to stop"))
+                    .unwrap();
+            }
+            files.disk().rename(&kept::failed(Path::new(PROGRAM)), Path::new(PROGRAM)).unwrap();
+            assert_eq!(life(files, 8).unwrap(), 1, "cut {cuts}, {loss:?}");
+            start_pure(files);
+            is_clean(&disk);
+            if through {
+                break;
+            }
+        }
+        assert!(cuts > 10, "only {cuts} calls");
+    }
+}
+
+/// A program that could not even tell its version never had the data.
+#[test]
+fn data_that_was_never_handed_over_stays() {
+    let disk = machine();
+    let files = Files::on(&disk);
+    let before = || Ok::<_, Stopped>(Some("1.7.20".to_owned()));
+    note(files, "containerd", Path::new(DATA), before).unwrap();
+    for software in ["containerd", "docker"] {
+        assert!(!take_back::<Stopped>(files, software, "1", || panic!("nothing to stop")).unwrap());
+    }
+    whole_or_gone(files);
+    assert!(files.read(Path::new("/var/lib/containerd/meta.db")).unwrap().is_some());
 }
 
 #[test]
