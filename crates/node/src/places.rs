@@ -20,5 +20,7 @@ pub(crate) const OUTPUT: &str = "/var/lib/bringup/output";
 pub(crate) const ORIGINALS: &str = "/var/lib/bringup/originals";
 /// Whose the data of the container runtime is.
 pub(crate) const RUNTIME_DATA: &str = "/var/lib/bringup/runtime.json";
+/// Which settings of kubelet's snap are the agent's.
+pub(crate) const SNAP_SETTINGS: &str = "/var/lib/bringup/snap.json";
 /// What is being fetched, each by its digest.
 pub(crate) const FETCH: &str = "/var/lib/bringup/fetch";

@@ -126,8 +126,8 @@ pub(crate) fn preview(machine: &Machine, plan: &Plan, action: &Action, order: &O
         Action::StartUnit { unit, .. } => eyes.unit(unit, order),
         Action::StartKubelet { snap, .. } => {
             let mut preview = eyes.unit(&plan.kubelet_unit(), order);
-            let unlike = snap.iter().filter(|_| machine.is_itself()).flat_map(snapd::unlike);
-            preview.does.extend(unlike.map(|name| format!("sets `{name}` of kubelet's snap")));
+            let snap = snap.iter().filter(|_| machine.is_itself());
+            preview.does.extend(snap.flat_map(|snap| snapd::preview(snap, machine.files())));
             preview
         }
         Action::PlaceUnits => eyes.units(plan),

@@ -3,6 +3,8 @@
 //! Nothing here touches snapd: requests are made and answers are read, and the node carries them to its socket.
 //! The interface is <https://snapcraft.io/docs/snapd-api>.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::{Action, Plan, Snap};
@@ -86,11 +88,14 @@ impl Snap {
         SnapRequest { method: "GET", path: self.configuration(), body: None }
     }
 
-    /// The settings that are not yet as the plan wants them, given what the snap is set to. Settings that the plan does not
-    /// name are the image's.
-    pub fn unlike(&self, is: &Value) -> Map<String, Value> {
+    /// The settings that are not yet as the plan wants them, given what the snap is set to; null for those that are to go.
+    /// Of settings that the plan does not name, those go that were set by an earlier one, the `own`; the others are the image's.
+    pub fn unlike(&self, is: &Value, own: &BTreeSet<String>) -> Map<String, Value> {
         let wanted = self.settings.iter().map(|(name, text)| (name.clone(), value(text.as_literal())));
-        wanted.filter(|(name, wanted)| is.get(name) != Some(wanted)).collect()
+        let wanted = wanted.filter(|(name, wanted)| is.get(name) != Some(wanted));
+        let is_set = |name: &&String| is.get(name.as_str()).is_some_and(|value| !value.is_null());
+        let gone = own.iter().filter(|name| !self.settings.contains_key(*name)).filter(is_set);
+        wanted.chain(gone.map(|name| (name.clone(), Value::Null))).collect()
     }
 
     /// Sets these settings.
@@ -117,11 +122,15 @@ impl Snap {
 impl Plan {
     /// The unit that kubelet runs in.
     pub fn kubelet_unit(&self) -> String {
-        let snap = self.steps.iter().find_map(|step| match &step.action {
+        self.kubelet_snap().map_or_else(|| KUBELET.to_owned(), Snap::unit)
+    }
+
+    /// The snap that kubelet is, if it is one.
+    pub fn kubelet_snap(&self) -> Option<&Snap> {
+        self.steps.iter().find_map(|step| match &step.action {
             Action::StartKubelet { snap, .. } => snap.as_ref(),
             _ => None,
-        });
-        snap.map_or_else(|| KUBELET.to_owned(), Snap::unit)
+        })
     }
 }
 
@@ -216,7 +225,7 @@ mod tests {
 
     #[test]
     fn only_what_is_not_yet_so_is_set_and_values_are_those_of_snap_set() {
-        let wanted = snap().unlike(&json!({"max-pods": 29, "v": "2", "image": "kept"}));
+        let wanted = snap().unlike(&json!({"max-pods": 29, "v": "2", "image": "kept"}), &BTreeSet::new());
         // `snap set a v=2` makes a number, so that the text `2` is not yet right.
         assert_eq!(
             Value::Object(wanted.clone()),
@@ -225,7 +234,18 @@ mod tests {
         let set = snap().set(wanted);
         assert_eq!((set.method, set.path.as_str()), ("PUT", "/v2/snaps/kubelet-eks/conf"));
         let is = json!({"config": "/etc/eksctl/kubelet.yaml", "max-pods": 29, "node-ip": "10.0.0.1", "v": 2, "quiet": true});
-        assert!(snap().unlike(&is).is_empty());
+        assert!(snap().unlike(&is, &BTreeSet::new()).is_empty());
+    }
+
+    #[test]
+    fn what_an_earlier_plan_has_set_goes_and_what_the_image_has_set_stays() {
+        let own = ["max-pods", "node-ip", "node-labels", "v"].map(str::to_owned).into();
+        let is = json!({"config": "/etc/eksctl/kubelet.yaml", "max-pods": 29, "node-ip": "10.0.0.1", "v": 2,
+            "quiet": true, "node-labels": "a=b", "image": "kept"});
+        assert_eq!(Value::Object(snap().unlike(&is, &own)), json!({"node-labels": null}));
+        let is = json!({"config": "/etc/eksctl/kubelet.yaml", "max-pods": 29, "node-ip": "10.0.0.1", "v": 2,
+            "quiet": true, "image": "kept"});
+        assert!(snap().unlike(&is, &own).is_empty());
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn watch(doing: &Doing<'_>, health: &str, snap: Option<&Snap>) -> Result<Success
     match snap {
         Some(snap) => {
             let runs = systemd.state(&unit)?.is_some_and(|state| state.activity != Activity::Inactive);
-            Snapd::new(snap, deadline).bring_up(runs, anew)?;
+            Snapd::new(snap, doing.machine.files(), deadline).bring_up(runs, anew)?;
         }
         None if anew => drop(systemd.restart(&unit)?),
         None => drop(systemd.start(&unit)?),

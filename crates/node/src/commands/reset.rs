@@ -11,11 +11,12 @@ use bringup_plan::{Action, GATE_FILE, InstallSource, Plan};
 use bringup_progress::{Made, State, decode};
 use bringup_systemd::{BusFault, Systemd};
 
-use crate::actions::retire;
+use crate::actions::{Stopped, retire};
 use crate::arguments::Reset;
 use crate::ended::Ended;
 use crate::lock::{Holder, Lock, LockFault};
 use crate::machine::Machine;
+use crate::snapd::Snapd;
 use crate::teller::Teller;
 use crate::{kept, originals, places, plan_file, program};
 
@@ -68,6 +69,13 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
     if machine.is_itself() {
         stop(plan.as_ref()).map_err(|fault| failed(fault.to_string()))?;
         program::forget_all(&machine).map_err(|fault| failed(fault.to_string()))?;
+        if let Some(snap) = plan.as_ref().and_then(Plan::kubelet_snap) {
+            let snapd = Snapd::new(snap, files, Instant::now() + LONGEST_STOP);
+            snapd.take_away().map_err(|stopped| match stopped {
+                Stopped::Failed(failure) => failed(failure.why),
+                _ => failed("snapd is not through with the settings of kubelet's snap".to_owned()),
+            })?;
+        }
     }
     if lock.is_none() {
         lock = Some(Lock::take(&machine).map_err(|fault| match fault {
@@ -93,7 +101,14 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
         }
         let _ = files.disk().remove_directory(Path::new(folder));
     }
-    for path in [places::STATUS, places::FULL_STATUS, places::DONE, places::FAILED, places::RUNTIME_DATA] {
+    for path in [
+        places::STATUS,
+        places::FULL_STATUS,
+        places::DONE,
+        places::FAILED,
+        places::RUNTIME_DATA,
+        places::SNAP_SETTINGS,
+    ] {
         remove(Path::new(path))?;
     }
     // Last: whoever is interrupted begins anew with all that was made still known.

@@ -2,20 +2,23 @@
 //!
 //! What is asked and what an answer means is in [`bringup_plan::snap`].
 
+mod own;
 mod wire;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use bringup_disk::{FileFault, Files};
 use bringup_plan::Snap;
 use bringup_plan::snap::{
     ChangeState, Control, SOCKET, SnapAnswer, SnapRefusal, SnapRequest, abort, answer, change, change_state,
 };
 use bringup_progress::{Failure, FailureKind};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::actions::Stopped;
+use crate::actions::{Stopped, of_file};
 
 /// How long snapd may take for an answer; what takes long, it does behind one.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -35,6 +38,8 @@ enum SnapFault {
     Failed(String),
     #[error("snapd is not through with it: {0}")]
     Late(String),
+    #[error(transparent)]
+    File(#[from] FileFault),
 }
 
 /// snapd, as far as one snap is concerned.
@@ -42,13 +47,14 @@ enum SnapFault {
 pub(crate) struct Snapd<'a> {
     socket: PathBuf,
     snap: &'a Snap,
+    files: Files<'a>,
     deadline: Instant,
 }
 
 impl<'a> Snapd<'a> {
     /// snapd of this machine, for so long.
-    pub(crate) fn new(snap: &'a Snap, deadline: Instant) -> Self {
-        Self { socket: PathBuf::from(SOCKET), snap, deadline }
+    pub(crate) fn new(snap: &'a Snap, files: Files<'a>, deadline: Instant) -> Self {
+        Self { socket: PathBuf::from(SOCKET), snap, files, deadline }
     }
 
     /// Sets the snap as the plan wants it and starts it, once: one that runs stops before it is set anew. `anew` is for what
@@ -58,18 +64,52 @@ impl<'a> Snapd<'a> {
     }
 
     fn begin(&self, runs: bool, anew: bool) -> Result<(), SnapFault> {
-        let unlike = self.snap.unlike(&self.done(&self.snap.ask())?);
+        let unlike = self.unlike()?;
         let changes = anew || !unlike.is_empty();
         if runs && changes {
             self.done(&self.snap.control(Control::Stop))?;
         }
         if !unlike.is_empty() {
-            self.done(&self.snap.set(unlike))?;
+            self.set(unlike)?;
         }
         if !runs || changes {
             self.done(&self.snap.control(Control::Start))?;
         }
         Ok(())
+    }
+
+    /// Unsets what the agent has set, if the snap is still there.
+    pub(crate) fn take_away(&self) -> Result<(), Stopped> {
+        match self.unset() {
+            Err(SnapFault::Refused(refusal)) if refusal.is_absent() => Ok(()),
+            ended => ended.map_err(|fault| self.stopped(&fault)),
+        }
+    }
+
+    fn unset(&self) -> Result<(), SnapFault> {
+        if own::read(self.files, &self.snap.name)?.is_empty() {
+            return Ok(());
+        }
+        let bare = Snap { settings: BTreeMap::new(), ..self.snap.clone() };
+        let snapd = Snapd { snap: &bare, socket: self.socket.clone(), ..*self };
+        let gone = snapd.unlike()?;
+        if gone.is_empty() { Ok(()) } else { snapd.set(gone) }
+    }
+
+    fn unlike(&self) -> Result<Map<String, Value>, SnapFault> {
+        let own = own::read(self.files, &self.snap.name)?;
+        Ok(self.snap.unlike(&self.done(&self.snap.ask())?, &own))
+    }
+
+    /// Sets these settings, which are the agent's from then on.
+    fn set(&self, settings: Map<String, Value>) -> Result<(), SnapFault> {
+        let name = &self.snap.name;
+        let before = own::read(self.files, name)?;
+        let own: BTreeSet<String> = before.into_iter().chain(settings.keys().cloned()).collect();
+        own::write(self.files, name, own.clone())?;
+        self.done(&self.snap.set(settings))?;
+        let is_wanted = |setting: &String| self.snap.settings.contains_key(setting);
+        Ok(own::write(self.files, name, own.into_iter().filter(is_wanted).collect())?)
     }
 
     /// What came of a request, when it is done.
@@ -116,6 +156,7 @@ impl<'a> Snapd<'a> {
         let name = &self.snap.name;
         let (kind, fix) = match fault {
             SnapFault::Late(doing) => return Stopped::TimedOut { tail: format!("snapd: {doing}\n") },
+            SnapFault::File(fault) => return of_file(fault).into(),
             SnapFault::Unheard { .. } => {
                 (FailureKind::Transient, "see `systemctl status snapd.socket`".to_owned())
             }
@@ -136,11 +177,14 @@ impl<'a> Snapd<'a> {
     }
 }
 
-/// The settings of the snap that are not as the plan wants them.
-pub(crate) fn unlike(snap: &Snap) -> Vec<String> {
-    let snapd = Snapd { socket: Path::new(SOCKET).to_owned(), snap, deadline: Instant::now() + LOOK * 10 };
-    let is = snapd.done(&snap.ask()).unwrap_or_default();
-    snap.unlike(&is).into_iter().map(|(name, _)| name).collect()
+/// What would be done to the settings of the snap.
+pub(crate) fn preview(snap: &Snap, files: Files<'_>) -> Vec<String> {
+    let unlike = Snapd::new(snap, files, Instant::now() + LOOK * 10).unlike().unwrap_or_default();
+    let does = |(name, value): (String, Value)| match value {
+        Value::Null => format!("unsets `{name}` of kubelet's snap"),
+        _ => format!("sets `{name}` of kubelet's snap"),
+    };
+    unlike.into_iter().map(does).collect()
 }
 
 #[cfg(test)]

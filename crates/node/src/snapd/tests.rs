@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use bringup_disk::{Files, SimulatedDisk};
 use bringup_plan::Snap;
 use bringup_progress::FailureKind;
 use bringup_spec::Text;
@@ -81,9 +82,10 @@ fn snap() -> Snap {
 }
 
 fn brought_up(stand_in: &StandIn, runs: bool, anew: bool, seconds: u64) -> Result<(), Stopped> {
-    let snap = snap();
+    let disk = SimulatedDisk::new();
+    let (snap, files) = (snap(), Files::on(&disk));
     let deadline = Instant::now() + Duration::from_secs(seconds);
-    Snapd { socket: stand_in.socket(), snap: &snap, deadline }.bring_up(runs, anew)
+    Snapd { socket: stand_in.socket(), snap: &snap, files, deadline }.bring_up(runs, anew)
 }
 
 fn is(settings: &str) -> String {
@@ -120,6 +122,39 @@ fn a_snap_that_runs_stops_before_it_is_set_anew() {
         StandIn::new(&[&is(r#"{"node-ip":"10.0.0.9"}"#), ACCEPTED, DONE, ACCEPTED, DONE, ACCEPTED, DONE]);
     brought_up(&stand_in, true, false, 60).unwrap();
     assert_eq!(stand_in.asked(), [ASK, STOP, LOOK, SET, LOOK, START, LOOK]);
+}
+
+/// What one plan has set, the next one unsets if it does not have it; also if the one in between never came to its end.
+#[test]
+fn settings_that_no_plan_has_any_more_are_unset() {
+    let disk = SimulatedDisk::new();
+    let files = Files::on(&disk);
+    let with = |names: &[&str]| {
+        let settings = names.iter().map(|name| ((*name).to_owned(), Text::literal("1"))).collect();
+        Snap { settings, ..snap() }
+    };
+    let asked = |snap: &Snap, is_set: &str, end: &str| {
+        let stand_in = StandIn::new(&[&is(is_set), ACCEPTED, end]);
+        let deadline = Instant::now() + Duration::from_mins(1);
+        let snapd = Snapd { socket: stand_in.socket(), snap, files, deadline };
+        let done = snapd.unlike().and_then(|unlike| snapd.set(unlike)).is_ok();
+        (done, stand_in.asked()[1].strip_prefix("PUT /v2/snaps/kubelet-eks/conf ").unwrap().to_owned())
+    };
+    let set = |body: &str| (true, body.to_owned());
+    assert_eq!(asked(&with(&["a", "b"]), r#"{"b":1,"image":"own"}"#, DONE), set(r#"{"a":1}"#));
+    let failed = r#"{"type":"sync","result":{"ready":true,"status":"Error","err":"no"}}"#;
+    let (done, _) = asked(&with(&["a", "c"]), r#"{"a":1,"b":1,"image":"own"}"#, failed);
+    assert!(!done);
+    // `b` was so already, and is the image's.
+    let now = r#"{"a":1,"b":1,"c":1,"image":"own"}"#;
+    assert_eq!(asked(&with(&["d"]), now, DONE), set(r#"{"a":null,"c":null,"d":1}"#));
+    let stand_in = StandIn::new(&[&is(r#"{"b":1,"d":1,"image":"own"}"#), ACCEPTED, DONE]);
+    let (snap, deadline) = (with(&["d"]), Instant::now() + Duration::from_mins(1));
+    Snapd { socket: stand_in.socket(), snap: &snap, files, deadline }.take_away().unwrap();
+    assert_eq!(stand_in.asked(), [ASK, r#"PUT /v2/snaps/kubelet-eks/conf {"d":null}"#, LOOK]);
+    // Nothing is the agent's any more, and nobody is asked.
+    let nowhere = PathBuf::from("/nowhere/snapd.socket");
+    Snapd { socket: nowhere, snap: &snap, files, deadline }.take_away().unwrap();
 }
 
 #[test]
