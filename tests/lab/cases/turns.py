@@ -85,6 +85,7 @@ def by_hand(lab):
             MINE,
             f"timeout --signal=KILL 3 {AGENT} up; echo again: $?",
             f"{AGENT} status",
+            f"{AGENT} status --output json | grep at_work",
             MINE,
             f"{AGENT} status | grep registered",
             # Nobody takes away under a person's hands.
@@ -100,6 +101,7 @@ def by_hand(lab):
     assert "up: 137" in said and "restarts: 0" in said, said
     assert "the agent of `bringup-after.service` gives way" in said and "again: 137" in said, said
     assert "no agent is at work on it now; `bringup-node up` goes on" in said, said
+    assert '"at_work": false' in said, said
     assert "reset: 3 active" in said, said
     # Whatever was done by hand is part of the machine's story.
     assert code == 0, said

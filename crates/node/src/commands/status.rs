@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use bringup_progress::{AtWork, Standing, page};
+use bringup_progress::{AtWork, Standing, Status, page};
 
 use crate::arguments::Status as Options;
 use crate::ended::Ended;
@@ -30,10 +30,11 @@ pub(crate) fn execute(options: &Options) -> Ended {
     };
     // A directory that stands for a machine has no agent of its own.
     let itself = options.place.root == Path::new("/");
-    let nobody = itself && Lock::holder() == Holder::Nobody;
+    let holder = if itself { Lock::holder() } else { Holder::Unknown };
     let text = match options.output.as_str() {
-        "json" => serde_json::to_string_pretty(&status).unwrap_or_default() + "\n",
-        _ => page(&status, Machine::now_ms(), if nobody { AtWork::Nobody } else { AtWork::Somebody }),
+        "json" => printed(&status, holder),
+        _ if holder == Holder::Nobody => page(&status, Machine::now_ms(), AtWork::Nobody),
+        _ => page(&status, Machine::now_ms(), AtWork::Somebody),
     };
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
     match status.standing {
@@ -45,4 +46,13 @@ pub(crate) fn execute(options: &Options) -> Ended {
         | Standing::Rebooting
         | Standing::HandedOver => Ended::NotYet,
     }
+}
+
+/// For programs.
+fn printed(status: &Status, holder: Holder) -> String {
+    let mut value = serde_json::to_value(status).unwrap_or_default();
+    if let (Some(fields), true) = (value.as_object_mut(), holder != Holder::Unknown) {
+        fields.insert("at_work".to_owned(), (holder != Holder::Nobody).into());
+    }
+    serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
 }
