@@ -14,6 +14,9 @@ use bringup_spec::{Carrier, Phase};
 use crate::arguments::GraphForm;
 use crate::view::Operator;
 
+/// How it ends where something is for one node of several.
+const ELECTED: &str = ", the elected node";
+
 /// Boxes, and arrows between them.
 #[derive(Debug)]
 pub(crate) struct Graph {
@@ -56,14 +59,25 @@ struct Arrow {
 impl Graph {
     /// The graph of a plan.
     pub(crate) fn of(plan: &Plan, operator: &Operator, carriers: &[Carrier]) -> Self {
+        let mut graph = Self::of_all(plan, operator, carriers);
+        // Where no node is another than the rest, nobody asks on which of them.
+        if !graph.boxes.iter().any(|item| item.when.ends_with(ELECTED)) {
+            for item in &mut graph.boxes {
+                item.when = item.when.strip_suffix(", all nodes").unwrap_or(item.when);
+            }
+        }
+        graph
+    }
+
+    fn of_all(plan: &Plan, operator: &Operator, carriers: &[Carrier]) -> Self {
         let title = format!("{}/{}: what runs at boot, and what waits for what", plan.cluster, plan.group);
         let mut graph = Self { title, boxes: Vec::new(), arrows: Vec::new() };
         let carrier = carriers.first().map_or("the carrier", |carrier| brought_by(*carrier));
-        // cloud-init runs our boothook on every boot.
-        let when = if carriers.first().is_some_and(|carrier| *carrier == Carrier::Ignition) {
-            "first boot"
-        } else {
-            "each boot"
+        let when = match carriers.first() {
+            Some(Carrier::Ignition) => "first boot",
+            Some(Carrier::Bundle) => "once, before the first boot with it",
+            // cloud-init runs our boothook on every boot.
+            _ => "each boot",
         };
         let first = graph.add(Kind::Carrier, carrier, vec!["places plan and units".to_owned()], when);
         let alias = |unit: &str| plan.units.iter().find(|known| known.name == unit)?.aliases.first().cloned();

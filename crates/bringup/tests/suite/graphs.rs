@@ -65,6 +65,22 @@ fn the_way_of_a_tectonic_master_is_drawn() {
     );
 }
 
+/// Which nodes is said where they differ; and a bundle is put in its place once, while cloud-init comes at every boot.
+#[test]
+fn boxes_say_no_more_than_they_must() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let text = |arguments: &[&str]| {
+        let output = run(&root, &[&["explain"], arguments, &["--graph", "text"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+        out(&output)
+    };
+    let eksctl = text(&["eksctl/cluster.yaml", "--with", "eksctl/additions.yaml", "--group", "gpu"]);
+    in_order(&eksctl, &["cloud-init", "each boot", "[bringup.service]", "each boot"]);
+    let tkestack = text(&["tkestack/cluster.json"]);
+    in_order(&tkestack, &["[the bundle", "once, before the first boot with it", "[bringup.service]"]);
+    assert!(!eksctl.contains("all nodes") && !tkestack.contains("all nodes"), "{eksctl}{tkestack}");
+}
+
 /// The seed's arrows between its units, in every form: path to service, kubelet before bootkube, bootkube before tectonic.
 #[test]
 fn the_path_units_of_a_tectonic_master_are_drawn_in_every_form() {
