@@ -21,6 +21,8 @@ changes = {}
 
 def configure(settings):
     kept.update(settings)
+    for name in [name for name, value in kept.items() if value is None]:
+        del kept[name]
     KEPT.write_text(json.dumps(kept))
     ARGUMENTS.write_text(" ".join(f"--{name}={value}" for name, value in sorted(kept.items())))
 
