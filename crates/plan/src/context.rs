@@ -75,10 +75,15 @@ impl<'a> Context<'a> {
     /// The labels that a node registers with: the document's, and those of its flavour that the document does not give.
     pub(crate) fn labels(&self) -> BTreeMap<String, Text> {
         let mut labels = self.group.labels.clone();
-        if self.is_scripted_eks() && self.on_aws() {
-            for (label, fact) in SCRIPTED_LABELS {
-                labels.entry(label.to_owned()).or_insert_with(|| Text::fact(fact));
-            }
+        let count = match self.spec.flavour {
+            _ if !self.on_aws() => 0,
+            Flavour::Eks if self.is_scripted_eks() => SCRIPTED_LABELS.len(),
+            // Its own script knows of the first only.
+            Flavour::Eksctl if matches!(self.group.os.family, OsFamily::AmazonLinux2 | OsFamily::Ubuntu) => 1,
+            _ => 0,
+        };
+        for (label, fact) in SCRIPTED_LABELS.into_iter().take(count) {
+            labels.entry(label.to_owned()).or_insert_with(|| Text::fact(fact));
         }
         labels
     }

@@ -68,12 +68,34 @@ pub struct Read {
 
 /// Reads all documents of a file, YAML or JSON.
 pub fn read(file: &str, text: &str) -> Read {
+    if let Some(what) = user_data(text) {
+        let finding = Finding::error(codes::KIND, format!("this is {what} that joins no cluster, not a document"))
+            .hint("`bringup inspect` shows what it does, and `bringup try` boots it; a NodeConfig or a call of `/etc/eks/bootstrap.sh` in it would be read");
+        let findings = [finding.at(Files::one(file).place(Span::point(1, 1)))].into_iter().collect();
+        return Read { documents: Vec::new(), findings };
+    }
     match bringup_yaml::parse(text, Limits::default()) {
         Ok(trees) => read_trees(&Files::one(file), text, trees),
         Err(fault) => {
             let findings = [syntax::finding(file, text, &fault)].into_iter().collect();
             Read { documents: Vec::new(), findings }
         }
+    }
+}
+
+/// What a text is that machines take, and that is not YAML at all.
+fn user_data(text: &str) -> Option<&'static str> {
+    let first = text
+        .trim_start_matches('\u{feff}')
+        .lines()
+        .find(|line| !line.trim().is_empty())?
+        .to_ascii_lowercase();
+    let starts = |words: &[&str]| words.iter().any(|word| first.starts_with(word));
+    match () {
+        () if starts(&["#!"]) => Some("a script"),
+        () if starts(&["mime-version:", "content-type: multipart/"]) => Some("a MIME message"),
+        () if starts(&["<powershell>", "<script>"]) => Some("a script for Windows"),
+        () => None,
     }
 }
 

@@ -145,6 +145,8 @@ fn a_document_of_another_kind_is_named() {
             "`KubeletConfiguration` of kubelet",
             "spec.nodeGroups[].kubelet.config",
         ),
+        ("#!/bin/sh\necho: hi\n", 1, 1, "this is a script that joins no cluster", "bringup inspect"),
+        ("\nMIME-Version: 1.0\nx\n", 1, 1, "this is a MIME message that joins no cluster", "bringup inspect"),
         ("#cloud-config\nruncmd: [x]\n", 2, 1, "this is a cloud-config, not a document", "bringup inspect"),
         (
             "{\"ignition\": {\"version\": \"3.3.0\"}}",

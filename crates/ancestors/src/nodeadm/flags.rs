@@ -22,6 +22,7 @@ pub(super) fn taken_apart(words: &[Node], span: Span) -> Flags {
             let next = words.next_if(|next| next.text().is_some_and(|word| !word.starts_with("--")));
             (flag, next.and_then(Node::text).unwrap_or("true"))
         });
+        let value = unquoted(value);
         match name {
             "node-labels" => {
                 for label in value.split(',').filter(|label| !label.is_empty()) {
@@ -34,6 +35,12 @@ pub(super) fn taken_apart(words: &[Node], span: Span) -> Flags {
         }
     }
     flags
+}
+
+/// Flags reach kubelet through a variable of its unit, and systemd takes the quotes off the words of that.
+fn unquoted(value: &str) -> &str {
+    let within = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
+    within('"').or_else(|| within('\'')).unwrap_or(value)
 }
 
 /// `key=value:Effect,…`
@@ -50,4 +57,16 @@ fn taints(value: &str, span: Span) -> Vec<Node> {
             taint.into_node()
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unquoted;
+
+    #[test]
+    fn quotes_are_for_systemd() {
+        assert_eq!(unquoted("\"a/b=c,team=a\""), "a/b=c,team=a");
+        assert_eq!(unquoted("'a=b'"), "a=b");
+        assert_eq!(["\"", "\"a", "a'b", ""].map(unquoted), ["\"", "\"a", "a'b", ""]);
+    }
 }

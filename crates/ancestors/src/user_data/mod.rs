@@ -25,8 +25,7 @@ const SCRIPT: &str = "/etc/eks/bootstrap.sh";
 /// The tree that stands for a script; none if the text is something else, or the script has nothing to do with a node's
 /// set-up and stands alone.
 pub(crate) fn tree(script: &str, alone: bool) -> Option<Node> {
-    let is_script = script.starts_with("#!");
-    if !is_script || (alone && !script.contains(SCRIPT)) {
+    if !script.starts_with("#!") {
         return None;
     }
     let at = |line: u32, length: usize| Span {
@@ -39,6 +38,9 @@ pub(crate) fn tree(script: &str, alone: bool) -> Option<Node> {
         let line = line.trim();
         line.contains(SCRIPT) && !line.starts_with('#')
     });
+    if alone && called.is_none() {
+        return None;
+    }
     let mut tree = Branch::new(head);
     tree.put("apiVersion", text(head, format!("{GROUP}script")));
     tree.put("script", text(head, script));

@@ -67,6 +67,7 @@ fn draw(body: &mut String, boot: &Boot, y: u64) -> u64 {
     let gate = boot.marks.iter().find(|(_, name)| *name == "gate").map(|(at, _)| *at);
     let lead = match gate {
         Some(at) => format!("the gate opened after {}", time(at - boot.from)),
+        None if boot.steps.is_empty() => "without a gate".to_owned(),
         None => "the gate did not open".to_owned(),
     };
     let _ = writeln!(

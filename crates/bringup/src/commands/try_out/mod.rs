@@ -8,7 +8,8 @@ mod told;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bringup_carry::{carriers_of, read_plan};
+use bringup_ancestors::joins_a_node;
+use bringup_carry::{carriers_of, inspect, read_plan};
 use bringup_cloudinit::{Layer, peel};
 use bringup_diag::{Findings, to_json};
 use bringup_lab::timeline::line;
@@ -53,7 +54,7 @@ fn groups(arguments: &TryOut) -> Result<Vec<(String, String)>, Stop> {
         return Ok(Vec::new());
     }
     let bytes = files::input(&arguments.input)?;
-    if !std::str::from_utf8(&bytes).is_ok_and(is_document) {
+    if !is_compiled(&arguments.input, &bytes, &arguments.selection) {
         return Ok(Vec::new());
     }
     let project = Project::load(std::slice::from_ref(&arguments.input), &arguments.selection)?;
@@ -153,7 +154,12 @@ fn subject(
     let path = |text: &str| Some(PathBuf::from(text));
     let served = pairs(&arguments.serve, "--serve", "URL=FILE", path)?;
     let own_files = pairs(&arguments.file, "--file", "PATH=FILE", path)?;
-    if !std::str::from_utf8(&bytes).is_ok_and(is_document) {
+    if !is_compiled(&arguments.input, &bytes, &arguments.selection) {
+        if !arguments.selection.with.is_empty() {
+            return Err(Stop::input(
+                "`--with` adds to documents, and this is user-data that joins no cluster",
+            ));
+        }
         if arguments.kubernetes.is_some() {
             return Err(Stop::input(
                 "`--kubernetes` takes a document: a carrier cannot be told of the lab's cluster",
@@ -162,11 +168,17 @@ fn subject(
         let (name, resource) = (arguments.input.to_string_lossy(), arguments.selection.group.as_deref());
         let inside = template::user_data(&name, &bytes, resource, wishes.instance.region())?;
         let from_template = inside.is_some();
+        let bytes = inside.unwrap_or(bytes);
+        if !inspect(&name, &bytes).decoded {
+            return Err(Stop::input(format!("`{name}` is nothing that a machine would take as user-data"))
+                .with_hint("`bringup inspect` takes user-data apart; `bringup build` tells what is wrong with a document"));
+        }
+        stand_in::tell_joining(&bytes, &own_files, terminal);
         let mut subject = Subject {
             agent: arguments.agent.clone().or_else(agent_beside),
             served,
             files: own_files,
-            ..foreign(inside.unwrap_or(bytes))
+            ..foreign(bytes)
         };
         if from_template {
             subject.way = Way::Ec2;
@@ -253,6 +265,17 @@ fn subject(
         files: own_files,
     };
     Ok(Ok((subject, findings)))
+}
+
+/// Whether an input is a document, or is tried as one: user-data that joins a node, once there is what it does not say.
+fn is_compiled(path: &Path, bytes: &[u8], selection: &Selection) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let joins = || {
+        let within = bringup_cloudformation::read(&path.to_string_lossy(), text);
+        joins_a_node(bytes)
+            || within.is_some_and(|found| found.parts.iter().any(|part| joins_a_node(&part.bytes)))
+    };
+    is_document(text) || !selection.with.is_empty() && joins()
 }
 
 /// Tells what is wrong with a document that does not compile.

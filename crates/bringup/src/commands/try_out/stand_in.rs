@@ -1,5 +1,8 @@
 //! What a container cannot do as a machine does, and what is set aside of a document for that.
 
+use std::path::PathBuf;
+
+use bringup_ancestors::joins_a_node;
 use bringup_lab::Bench;
 use bringup_plan::{Action, Plan};
 use bringup_spec::{NodeGroup, RuntimeName, SoftwareSource, Swap, SwapPolicy};
@@ -27,6 +30,18 @@ pub(super) fn adapt(group: &mut NodeGroup, real: bool, terminal: &mut Terminal) 
             "swap is `keep`, not `file`: a container cannot switch swap on, the kernel is this machine's\n",
         );
     }
+}
+
+/// Says what user-data needs of an image of EKS, where nobody has put it there.
+pub(super) fn tell_joining(bytes: &[u8], files: &[(String, PathBuf)], terminal: &mut Terminal) {
+    let is_there = |path: &str| files.iter().any(|(given, _)| given == path);
+    if !joins_a_node(bytes) || is_there("/etc/eks/bootstrap.sh") || is_there("/usr/bin/nodeadm") {
+        return;
+    }
+    terminal.say(
+        "what joins the cluster is of EKS' images (`/etc/eks/bootstrap.sh`, nodeadm), which Debian has not: \
+         `--file /etc/eks/bootstrap.sh=AGENT` has ours answer to it, and `--with additions.yaml` tries what `bringup build` makes of this\n",
+    );
 }
 
 /// Has the plan written for the containerd that there is; gives the version that was set aside. A document that

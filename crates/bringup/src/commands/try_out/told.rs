@@ -37,8 +37,11 @@ pub(super) fn summary(outcome: &Outcome, paint: Paint) -> String {
     };
     let started =
         outcome.events.iter().any(|event| event.actor == "kubelet.service" && event.event == "started");
+    // Only our agent has a gate.
+    let gated = outcome.events.iter().any(|event| event.actor == "agent" && event.event == "opened");
     let order = match (outcome.agrees, started) {
-        (true, true) => "kubelet started after the gate".to_owned(),
+        (true, true) if gated => "kubelet started after the gate".to_owned(),
+        (true, true) => "kubelet started".to_owned(),
         (true, false) => "kubelet was not started".to_owned(),
         (false, _) => outcome.disagreements.join("; "),
     };
