@@ -41,7 +41,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pattern", nargs="*", help="run only the cases whose name contains one of these")
     parser.add_argument("--results", help="append a line per outcome to this file, for ./test")
-    parser.add_argument("--side-by-side", type=int, default=2, help="how many machines run at once (default 2)")
+    parser.add_argument("--side-by-side", type=int, default=3, help="how many machines run at once (default 3)")
     parser.add_argument("--keep", help="keep disks and timelines in this directory")
     parser.add_argument("--program", type=pathlib.Path, help="the bringup to try, with its agent beside it (default target/debug/bringup)")
     parser.add_argument("--list", action="store_true", help="print the names and do nothing")
