@@ -143,7 +143,7 @@ impl Graph {
             if let Some(to) = steps.iter().find_map(|step| step.handed_to.as_ref()) {
                 let path = self.add(Kind::Unit, &to.path, awaited(plan, &to.path), when(steps));
                 self.arrow(last, path, "hands over to");
-                let lines = vec![format!("never again once {} is there", to.done)];
+                let lines = vec![format!("until {} is there", to.done)];
                 let service = self.add(Kind::Unit, &to.service, lines, when(steps));
                 self.arrow(path, service, "triggers");
                 self.arrow(service, service, "again until it succeeds");

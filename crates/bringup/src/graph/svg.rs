@@ -121,8 +121,10 @@ fn draw_arrow(body: &mut String, from: &Placed<'_>, to: &Placed<'_>, label: &str
         );
     } else if from.x != to.x {
         draw_across(body, from, to, &label);
-    } else if to.y < from.y {
+    } else if to.y < from.y || to.y > from.bottom() + GAP {
+        // Past what is between them.
         let (x, start, end) = (from.x, from.middle(), to.middle());
+        let label_y = if to.y < from.y { start + 16 } else { start - 6 };
         let _ = writeln!(
             body,
             "<path class=\"arrow\" d=\"M{x} {start}H{}V{end}H{}\"/><path class=\"tip\" d=\"M{x} {end}l-8 -4v8z\"/>\
@@ -130,7 +132,7 @@ fn draw_arrow(body: &mut String, from: &Placed<'_>, to: &Placed<'_>, label: &str
             x - 34,
             x - 8,
             x - 8,
-            start + 16,
+            label_y,
         );
     } else {
         let x = from.x + BOX_WIDTH / 2;

@@ -47,7 +47,7 @@ fn the_way_of_a_tectonic_master_is_drawn() {
             "triggers",
             "[bootkube.service]",
             "the elected node",
-            "never again once /opt/tectonic/init_bootkube.done is there",
+            "until /opt/tectonic/init_bootkube.done is there",
             "before: tectonic.service",
             "\n  control-plane",
             "◆ bootkube",

@@ -85,6 +85,15 @@ pub(crate) fn check(context: &mut Context<'_>, written: &NodeGroup) {
             let hint = "let each minor be in one of them";
             context.error(codes::RUNTIME_VERSIONS, &path.key("kubernetes"), message, hint);
         }
+        if versions::numbers(&version.version).is_empty() {
+            let message = format!("`{}` is no version of {}", version.version, written.runtime.name);
+            context.error(
+                codes::RUNTIME_VERSIONS,
+                &path.key("version"),
+                message,
+                "write one such as \"2.1.4\"",
+            );
+        }
         check_architectures(context, &path.key("downloads"), &version.downloads, codes::SOFTWARE_DOWNLOAD);
         if !version.downloads.is_empty() && !is_fetched(written) {
             let message = format!(

@@ -141,3 +141,10 @@ fn each_minor_has_one_version() {
     );
     assert_eq!(found(&unused), ["group/field-without-effect"]);
 }
+
+#[test]
+fn a_version_is_one_for_every_minor() {
+    let group =
+        "runtime: {versions: [{kubernetes: \"1.32\", version: abc}, {kubernetes: \"1.33\", version: 2.1.4}]}";
+    assert_eq!(codes(&plain("1.33", group)), ["runtime/versions"]);
+}
