@@ -1,5 +1,6 @@
 //! What was typed. Reading it touches nothing.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -137,6 +138,21 @@ pub(crate) struct Selection {
     /// A further file of the same input: another system's instance groups, or `Additions` to its documents
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) with: Vec<PathBuf>,
+    /// A value for a parameter of a CloudFormation template, as who deploys it gives it
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
+    pub(crate) parameter: Vec<(String, String)>,
+}
+
+fn parameter(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+impl Selection {
+    /// Values for parameters of templates.
+    pub(crate) fn parameters(&self) -> BTreeMap<String, String> {
+        self.parameter.iter().cloned().collect()
+    }
 }
 
 /// What to convert to.

@@ -8,6 +8,7 @@ use bringup_ancestors::Input;
 use bringup_carry::{
     Load, Rendered, carriers_of, lost_guarantees, resolve_parts, unused_encoding, without_agent,
 };
+use bringup_cloudformation::codes::UNKNOWN_PARAMETER;
 use bringup_diag::{Finding, Findings, Sources, closest};
 use bringup_plan::{LocalEntry, LocalFiles, sha256_hex};
 use bringup_spec::{Carrier, Document, NodeGroup};
@@ -69,8 +70,14 @@ pub(crate) struct Built {
 }
 
 /// The user-data within a template that joins nodes, each with its name; binary in base64.
-fn user_data_within(name: &str, text: &str, findings: &mut Findings) -> Vec<(String, String)> {
-    let Some(reading) = bringup_cloudformation::read(name, text) else { return Vec::new() };
+fn user_data_within(
+    name: &str,
+    text: &str,
+    parameters: &BTreeMap<String, String>,
+    findings: &mut Findings,
+) -> Vec<(String, String)> {
+    let Some(reading) = bringup_cloudformation::read_with(name, text, parameters) else { return Vec::new() };
+    findings.append(reading.findings);
     let joining = reading.parts.into_iter().filter(|part| bringup_ancestors::joins_a_node(&part.bytes));
     joining
         .map(|part| {
@@ -109,12 +116,13 @@ impl Project {
             sources: Sources::new(),
             names: Vec::new(),
         };
+        let parameters = selection.parameters();
         let inputs: Vec<(String, PathBuf, String)> = texts
             .into_iter()
             .flat_map(|(path, text)| {
                 let (name, root) = (files::shown(path), files_root(path, selection));
                 // A template, or what AWS prints of one, is what is in it.
-                let inner = user_data_within(&name, &text, &mut project.findings);
+                let inner = user_data_within(&name, &text, &parameters, &mut project.findings);
                 if inner.is_empty() {
                     return vec![(name, root, text)];
                 }
@@ -122,6 +130,10 @@ impl Project {
                 inner.into_iter().map(|(name, text)| (name, root.clone(), text)).collect()
             })
             .collect();
+        if !parameters.is_empty() && !inputs.iter().any(|(name, _, _)| name.contains('#')) {
+            let message = "`--parameter` is for CloudFormation templates that join nodes, and none was given";
+            project.findings.push(Finding::error(UNKNOWN_PARAMETER, message).hint("leave it out"));
+        }
         for (name, _, text) in &inputs {
             project.sources.add(name, text);
             project.names.push(name.clone());

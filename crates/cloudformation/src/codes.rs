@@ -8,6 +8,9 @@ bringup_diag::codes! {
     /// launched with them, and instances keep the settings that they have. Add `cloudformation` to `carriers`, or take
     /// the key away.
     UNUSED = "launch/unused";
+    /// A value is given to a parameter that the template does not declare. Nothing would use it, and a stack would be
+    /// refused. Give values to the names beneath `Parameters`.
+    UNKNOWN_PARAMETER = "template/unknown-parameter";
     /// There is no public parameter with an image for this system, version and processor: the image must be named.
     /// CloudFormation would refuse a launch template without one. Write `launch.image`, or `launch.imageParameter`
     /// with the name of a parameter that holds it.

@@ -100,7 +100,7 @@ fn translated(script: &Node, at: &Node, tell: &mut Teller<'_>) -> Option<Node> {
                     names.join("`, `")
                 ),
             };
-            let hint = "call it once, by itself on a line, with words that are known; in a template, give parameters a default";
+            let hint = "call it once, by itself on a line, with words that are known; give a template its parameters with `--parameter NAME=VALUE`";
             tell.error(codes::FIELD_REFUSED, at.span, message, hint);
             None
         }

@@ -63,6 +63,21 @@ fn a_template_that_calls_the_script_is_built() {
         plans.push(plan);
     }
     assert!(plans.windows(2).all(|pair| pair[0] == pair[1]), "the same call gives the same plan");
+    // Whoever deploys it may say otherwise, and so may who builds.
+    let path = "out/ironworks/called/template.yaml";
+    let with = |parameter: &str| {
+        run(
+            folder.path(),
+            &["build", path, "--with", "additions.yaml", "--parameter", parameter, "-o", "other"],
+        )
+    };
+    assert_eq!(with("ClusterName=foundry").status.code(), Some(0));
+    assert!(folder.path().join("other/foundry/nodes/plan.json").is_file());
+    let wrong = with("ClusterNme=foundry");
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(error(&wrong).contains("the template has no parameter `ClusterNme`"), "{}", error(&wrong));
+    let none = build(folder.path(), &["--parameter", "ClusterName=foundry"]);
+    assert!(error(&none).contains("`--parameter` is for CloudFormation templates"), "{}", error(&none));
     // A template with our own plan in it is a carrier, and no beginning.
     build(folder.path(), &["-o", "out", "--group", "settings"]);
     let ours = run(folder.path(), &["build", "out/ironworks/settings/template.yaml"]);

@@ -6,6 +6,8 @@ mod evaluate;
 mod find;
 mod substitute;
 
+use std::collections::BTreeMap;
+
 use bringup_diag::{Finding, Findings, Place, Span};
 use bringup_yaml::{Content, Limits, Node, Style};
 
@@ -57,10 +59,15 @@ const LIMITS: Limits = Limits { bytes: 8 << 20, depth: 64, nodes: 400_000 };
 /// Reads a CloudFormation template in YAML or JSON, the answers of `aws cloudformation get-template` and of other commands
 /// that show user-data, and a bare JSON string as `--query` prints it. `None` if it is none of these.
 pub fn read(file: &str, text: &str) -> Option<Reading> {
-    read_within(file, text, WRAPS)
+    read_with(file, text, &BTreeMap::new())
 }
 
-fn read_within(file: &str, text: &str, wraps: usize) -> Option<Reading> {
+/// The same, with values for parameters of the template, as who deploys it would give them.
+pub fn read_with(file: &str, text: &str, given: &BTreeMap<String, String>) -> Option<Reading> {
+    read_within(file, text, given, WRAPS)
+}
+
+fn read_within(file: &str, text: &str, given: &BTreeMap<String, String>, wraps: usize) -> Option<Reading> {
     let wraps = wraps.checked_sub(1)?;
     let start = text.trim_start_matches('\u{feff}').trim_start();
     let is_json = start.starts_with(['{', '[', '"']);
@@ -73,17 +80,19 @@ fn read_within(file: &str, text: &str, wraps: usize) -> Option<Reading> {
     // YAML holds JSON.
     let root = bringup_yaml::parse_one(text, LIMITS).ok()??;
     if let Some(inner) = json_string(&root, is_json) {
-        return Some(unwrapped(file, inner, wraps));
+        return Some(unwrapped(file, inner, given, wraps));
     }
     if let Some(body) = root.get("TemplateBody") {
         if let Some(inner) = body.text() {
-            return Some(unwrapped(&format!("{file}#TemplateBody"), inner, wraps));
+            return Some(unwrapped(&format!("{file}#TemplateBody"), inner, given, wraps));
         }
-        let mut reading = template(file, body).unwrap_or_else(|| nothing(file));
+        let mut reading = template(file, body, given).unwrap_or_else(|| nothing(file));
         reading.layers.insert(0, "aws-json");
         return Some(reading);
     }
-    template(file, &root).or_else(|| bare_function(file, &root)).or_else(|| answer(file, &root, is_json))
+    template(file, &root, given)
+        .or_else(|| bare_function(file, &root))
+        .or_else(|| answer(file, &root, is_json))
 }
 
 /// The text of a JSON string that is the whole input.
@@ -95,8 +104,8 @@ fn json_string(root: &Node, is_json: bool) -> Option<&str> {
 }
 
 /// What a string of JSON holds: one of ours again, or user-data itself.
-fn unwrapped(file: &str, inner: &str, wraps: usize) -> Reading {
-    let mut reading = read_within(file, inner, wraps).unwrap_or_else(|| {
+fn unwrapped(file: &str, inner: &str, given: &BTreeMap<String, String>, wraps: usize) -> Reading {
+    let mut reading = read_within(file, inner, given, wraps).unwrap_or_else(|| {
         let part = UserData {
             name: String::new(),
             resource_type: None,
@@ -118,9 +127,9 @@ fn nothing(file: &str) -> Reading {
 }
 
 /// A whole template, or its resources alone.
-fn template(file: &str, root: &Node) -> Option<Reading> {
+fn template(file: &str, root: &Node, given: &BTreeMap<String, String>) -> Option<Reading> {
     let resources = find::resources(root)?;
-    let environment = Environment::of(root);
+    let environment = Environment::of(root, given);
     let mut parts = Vec::new();
     for resource in resources {
         let mut places = Vec::new();
@@ -144,7 +153,12 @@ fn template(file: &str, root: &Node) -> Option<Reading> {
     if parts.is_empty() {
         return Some(nothing(file));
     }
-    Some(Reading { layers: vec!["cloudformation"], parts, findings: Findings::new() })
+    let undeclared = environment.undeclared().map(|name| {
+        Finding::error(crate::codes::UNKNOWN_PARAMETER, format!("the template has no parameter `{name}`"))
+            .at(Place::new(file, Span::point(1, 1)))
+            .hint("give values to what stands beneath `Parameters`")
+    });
+    Some(Reading { layers: vec!["cloudformation"], parts, findings: undeclared.collect() })
 }
 
 /// The value of `UserData` alone, as `--query` prints it.

@@ -166,7 +166,13 @@ fn subject(
             ));
         }
         let (name, resource) = (arguments.input.to_string_lossy(), arguments.selection.group.as_deref());
-        let inside = template::user_data(&name, &bytes, resource, wishes.instance.region())?;
+        let inside = template::user_data(
+            &name,
+            &bytes,
+            resource,
+            &arguments.selection.parameters(),
+            wishes.instance.region(),
+        )?;
         let from_template = inside.is_some();
         let bytes = inside.unwrap_or(bytes);
         if !inspect(&name, &bytes).decoded {
@@ -239,7 +245,13 @@ fn subject(
     let plan = plan.filter(|_| group.agent.from != AgentSource::None);
     let carrier = rendered.next().map(|(_, bytes)| bytes).unwrap_or_default();
     let inside = match kind {
-        Carrier::CloudFormation => template::user_data("template", &carrier, None, wishes.instance.region())?,
+        Carrier::CloudFormation => template::user_data(
+            "template",
+            &carrier,
+            None,
+            &arguments.selection.parameters(),
+            wishes.instance.region(),
+        )?,
         _ => None,
     };
     let (plan, carrier) = match inside {

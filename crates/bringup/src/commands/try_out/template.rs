@@ -1,6 +1,9 @@
 //! The user-data of a CloudFormation template, as an instance of a stack in the lab would get it.
 
-use bringup_cloudformation::read;
+use std::collections::BTreeMap;
+
+use bringup_cloudformation::read_with;
+use bringup_diag::Severity;
 
 use crate::outcome::Stop;
 
@@ -12,11 +15,16 @@ pub(super) fn user_data(
     name: &str,
     bytes: &[u8],
     resource: Option<&str>,
+    parameters: &BTreeMap<String, String>,
     region: &str,
 ) -> Result<Option<Vec<u8>>, Stop> {
-    let Some(reading) = std::str::from_utf8(bytes).ok().and_then(|text| read(name, text)) else {
+    let Some(reading) = std::str::from_utf8(bytes).ok().and_then(|text| read_with(name, text, parameters))
+    else {
         return Ok(None);
     };
+    if let Some(wrong) = reading.findings.iter().find(|finding| finding.severity == Severity::Error) {
+        return Err(Stop::input(wrong.message.clone()));
+    }
     let named: Vec<_> =
         reading.parts.iter().filter(|part| resource.is_none_or(|wanted| part.name == wanted)).collect();
     let names = || reading.parts.iter().map(|part| format!("`{}`", part.name)).collect::<Vec<_>>().join(", ");
@@ -49,6 +57,8 @@ fn known(bytes: &[u8], region: &str) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::user_data;
 
     const TEMPLATE: &str = r#"{"Parameters": {"Name": {"Type": "String", "Default": "prod"}}, "Resources": {
@@ -57,10 +67,16 @@ mod tests {
 
     #[test]
     fn an_instance_gets_what_a_stack_would_fill_in() {
-        let of = |resource: Option<&str>| user_data("t.json", TEMPLATE.as_bytes(), resource, "eu-central-1");
+        let with = |resource: Option<&str>, given: &[(&str, &str)]| {
+            let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            user_data("t.json", TEMPLATE.as_bytes(), resource, &given, "eu-central-1")
+        };
+        let of = |resource: Option<&str>| with(resource, &[]);
         assert_eq!(of(Some("One")).unwrap().unwrap(), b"join prod eu-central-1 lab");
+        assert_eq!(with(Some("One"), &[("Name", "other")]).unwrap().unwrap(), b"join other eu-central-1 lab");
+        assert!(with(Some("One"), &[("Nme", "other")]).is_err());
         assert_eq!(of(Some("Two")).unwrap().unwrap(), b"plain");
         assert!(of(None).is_err() && of(Some("Three")).is_err());
-        assert!(user_data("x", b"#!/bin/sh\n", None, "eu-central-1").unwrap().is_none());
+        assert!(user_data("x", b"#!/bin/sh\n", None, &BTreeMap::new(), "eu-central-1").unwrap().is_none());
     }
 }
