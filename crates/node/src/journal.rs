@@ -20,10 +20,10 @@ pub(crate) struct Journal<'d> {
     pending_writer: Writer,
 }
 
-/// The digest of the plan that was followed last, as far as it can be told without being in anybody's way.
-pub(crate) fn followed(files: Files<'_>) -> Option<String> {
+/// What was done, as far as it can be told without being in anybody's way.
+pub(crate) fn look(files: Files<'_>) -> Option<State> {
     let bytes = files.read(Path::new(places::JOURNAL)).ok()??;
-    State::fold(&decode(&bytes).ok()?.records).plan().map(str::to_owned)
+    Some(State::fold(&decode(&bytes).ok()?.records))
 }
 
 /// A journal that cannot be read or written.

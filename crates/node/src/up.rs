@@ -79,16 +79,21 @@ pub(crate) fn follow(
     if machine.is_itself() {
         course = course.handing_over();
     }
-    if machine.is_itself() && course.is_of_another_plan() {
-        Teller::note(&format!("the plan has changed: `{}` follows it from its beginning", gate::BEFORE));
-        return Ok(Followed {
-            ended: Ended::Well,
-            found_open: false,
-            goes_on: Some(gate::BEFORE.to_owned()),
-        });
-    }
-    if let (Some(step), Some(phase)) = (course.missing_before(), asked.range.from) {
-        return Err(UpFault::TooEarly { step: step.to_owned(), phase: phase.to_string() });
+    if let Some(phase) = asked.range.from {
+        let missing = course.missing_before();
+        let early = missing.or_else(|| course.missing_at_gate());
+        if machine.is_itself() && (course.is_of_another_plan() || early.is_some()) {
+            let what = early.map_or_else(|| "a changed plan".to_owned(), |step| format!("`{step}`"));
+            Teller::note(&format!("{what} comes before `{phase}`: `{}` sees to it first", gate::BEFORE));
+            return Ok(Followed {
+                ended: Ended::Well,
+                found_open: false,
+                goes_on: Some(gate::BEFORE.to_owned()),
+            });
+        }
+        if let Some(step) = missing {
+            return Err(UpFault::TooEarly { step: step.to_owned(), phase: phase.to_string() });
+        }
     }
     let network = Network::of_plan(plan);
     let begun = BTreeSet::new();

@@ -1,8 +1,8 @@
 //! Our own units, in the shape that holds on real systemd, and the operator's.
 //!
 //! `bringup.service` does not remain after exit and is not ordered by defaults: it retries inside its own process, runs up
-//! to the gate, publishes the gate file, queues kubelet without waiting and exits. `bringup-gate.target` requires and
-//! follows it, kubelet requires and follows the target. What comes after the gate is `bringup-after.service`, on which
+//! to the gate, publishes the gate file, queues kubelet without waiting and exits. `bringup-gate.target` follows it
+//! and requires that file, kubelet requires and follows the target. What comes after the gate is `bringup-after.service`, on which
 //! nothing depends, so that a slow or failing last step never takes kubelet down.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,13 +151,17 @@ fn service(systemd: Systemd, aliases: &[String]) -> String {
     )
 }
 
+/// The gate's file is what it requires, and not the agent: systemd starts an agent that has died again by a restart, and
+/// would restart, or stop, all that requires it, a kubelet that runs for days among it.
 fn gate() -> String {
-    "[Unit]\n\
-     Description=Kubelet may start\n\
-     Documentation=https://bringup.dev/\n\
-     Requires=bringup.service\n\
-     After=bringup.service\n"
-        .to_owned()
+    format!(
+        "[Unit]\n\
+         Description=Kubelet may start\n\
+         Documentation=https://bringup.dev/\n\
+         Wants=bringup.service\n\
+         After=bringup.service\n\
+         AssertPathExists={GATE_FILE}\n"
+    )
 }
 
 fn after(systemd: Systemd) -> String {

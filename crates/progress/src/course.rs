@@ -336,15 +336,23 @@ impl<'p> Course<'p> {
     /// The first step before this range that is not done: such a course would begin too early.
     pub fn missing_before(&self) -> Option<&'p str> {
         let from = self.range.from?;
-        let early = self.plan.steps.iter().filter(|step| step.phase < from);
-        let mut missing = early.filter(|step| {
-            !(matches!(step.action, Action::LearnFacts) || step.elected_only || step.others_only)
-                && self.state.step(&step.name).is_none_or(|known| {
-                    let passed = matches!(known.last, crate::Last::Succeeded | crate::Last::Continued);
-                    !passed || (step.every_boot && known.boot != self.boot)
-                })
-        });
-        missing.next().map(|step| step.name.as_str())
+        let mut early = self.plan.steps.iter().filter(|step| step.phase < from);
+        early.find(|step| self.is_missing(step)).map(|step| step.name.as_str())
+    }
+
+    /// The first step up to the gate, and with it, that is not done. Some that come before the gate are of its phase.
+    pub fn missing_at_gate(&self) -> Option<&'p str> {
+        let gate = self.plan.steps.iter().position(|step| matches!(step.action, Action::OpenGate { .. }))?;
+        let mut early = self.plan.steps.iter().take(gate.saturating_add(1));
+        early.find(|step| self.is_missing(step)).map(|step| step.name.as_str())
+    }
+
+    fn is_missing(&self, step: &Step) -> bool {
+        !(matches!(step.action, Action::LearnFacts) || step.elected_only || step.others_only)
+            && self.state.step(&step.name).is_none_or(|known| {
+                let passed = matches!(known.last, crate::Last::Succeeded | crate::Last::Continued);
+                !passed || (step.every_boot && known.boot != self.boot)
+            })
     }
 
     /// Whether this range begins in the midst of a plan that nobody has followed from its beginning: what was done before

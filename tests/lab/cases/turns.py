@@ -14,8 +14,9 @@ def held(process):
     return f'grep -q "FLOCK.* {process} .*:$(stat --format=%i {LOCK}) " /proc/locks'
 
 
+SHOWN = "systemctl show --property=MainPID --value"
 # Waits until the agent after the gate has it.
-MINE = f"until pid=$(systemctl show --property=MainPID --value bringup-after.service) && {held('$pid')}; do :; done; echo mine"
+MINE = f"until pid=$({SHOWN} bringup-after.service) && {held('$pid')}; do :; done; echo mine"
 
 
 def fails_as_it_ends(lab):
@@ -59,11 +60,27 @@ def changed_plan(lab):
             "systemctl kill --signal=KILL bringup-after.service",
             "until grep -q around /etc/lab/about; do :; done",
             MINE,
+            # An agent that dies or gives way while it follows a changed plan takes nothing down with it.
+            "echo '[ -e /lab/calm ]' >/lab/behaviour",
+            """sed -i 's#"/opt/lab/prepare",#"/opt/lab/prepare","again",#' /etc/bringup/plan.json""",
+            f"kubelet=$({SHOWN} kubelet.service)",
+            "systemctl start --no-block bringup.service",
+            f"until {AGENT} status | grep -q '^paused'; do :; done",
+            "systemctl kill --signal=KILL bringup.service",
+            f"until pid=$({SHOWN} bringup.service) && {held('$pid')}; do :; done",
+            f"{AGENT} up & person=$!",
+            f"until {held('$person')}; do :; done",
+            f"until [ $({SHOWN} bringup.service) != 0 ]; do :; done",
+            "kill -KILL $person; wait $person",
+            "touch /lab/calm",
+            MINE,
+            f"[ $kubelet = $({SHOWN} kubelet.service) ] && echo kept",
             "systemctl is-active kubelet.service bringup-after.service",
             "",
         ]
     )
     code, said = typed(lab, started(machine, ":"), text)
+    assert "\nkept" in said.replace("\r", ""), said
     assert "started: 0" in said and "m5.large inside " in said, said
     assert "waits: 124" in said and "then: 0" in said and "m5.large within " in said, said
     assert machine.text("/etc/lab/about").startswith("m5.large around "), said

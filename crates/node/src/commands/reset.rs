@@ -21,7 +21,9 @@ use crate::teller::Teller;
 use crate::{kept, originals, places, plan_file, program};
 
 /// Units that would bring everything back, or stand in the way; those that are waited for first.
-const UNITS: [&str; 2] = ["bringup-after.service", "bringup.service"];
+///
+/// Kubelet requires the gate, and is stopped with it.
+const UNITS: [&str; 3] = ["bringup-after.service", "bringup.service", "bringup-gate.target"];
 /// How long the stop of a unit is waited for.
 const LONGEST_STOP: Duration = Duration::from_mins(2);
 

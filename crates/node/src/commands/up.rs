@@ -5,7 +5,8 @@ use std::path::Path;
 use bringup_disk::FileFault;
 use bringup_facts::Facts;
 use bringup_plan::Plan;
-use bringup_progress::Range;
+use bringup_progress::{Course, Range};
+use bringup_spec::Phase;
 
 use crate::arguments::Up;
 use crate::ended::Ended;
@@ -46,8 +47,11 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
     let not_yet = |fault: String| (Ended::NotYet, fault);
     let range = Range { from: options.from, until: options.until };
     let is_followed = || {
-        let followed = journal::followed(machine.files());
-        read().is_ok_and(|(plan, _)| followed.as_deref() == Some(plan.digest().as_str()))
+        let (Ok((plan, given)), Some(state)) = (read(), journal::look(machine.files())) else { return false };
+        let identity = identity(&machine, given.as_ref());
+        let after = Range { from: Some(Phase::Gate), until: None };
+        let course = Course::new(&plan, after, state, &identity, &Machine::boot());
+        !course.is_of_another_plan() && course.missing_at_gate().is_none()
     };
     let lock = match turn::take(&machine, range, is_followed).map_err(|fault| not_yet(fault.to_string()))? {
         Turn::Mine(lock) => lock,

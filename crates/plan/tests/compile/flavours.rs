@@ -257,7 +257,9 @@ fn our_units_have_the_shape_that_holds() {
         )
     );
     let gate = unit(&plan, "bringup-gate.target").content.clone().unwrap_or_default();
-    assert!(gate.ends_with("Requires=bringup.service\nAfter=bringup.service\n"));
+    assert!(gate.ends_with(
+        "Wants=bringup.service\nAfter=bringup.service\nAssertPathExists=/run/bringup/kubelet.env\n"
+    ));
     let after = unit(&plan, "bringup-after.service").content.clone().unwrap_or_default();
     assert!(after.contains("ConditionPathExists=/run/bringup/kubelet.env\n") && !after.contains("WantedBy"));
     // Nothing depends on what follows the gate.
