@@ -142,7 +142,7 @@ def typed(lab, command, text):
     """What a command ends with, and says, if somebody types this."""
     process = lab.start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
-        said, _ = process.communicate(text.encode(), timeout=120)
+        said, _ = process.communicate(text.encode(), timeout=240)
     finally:
         process.kill()
         process.wait()
