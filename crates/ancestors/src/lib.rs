@@ -15,6 +15,7 @@ mod eksctl;
 mod fields;
 mod ids;
 mod kops;
+mod kubelet_flags;
 mod nodeadm;
 mod read;
 mod system;

@@ -7,6 +7,7 @@
 
 mod faults;
 mod kind;
+mod labels;
 mod lookup;
 mod quantity;
 mod suggest;
@@ -16,6 +17,7 @@ mod version;
 
 pub use faults::{ConfigFault, FaultKind, Segment};
 pub use kind::Kind;
+pub use labels::{LabelRefusal, label_refusal};
 pub use lookup::{Known, Lookup, field, fields, flag, flags, obsolete_flag_value};
 pub use quantity::{duration_nanoseconds, is_quantity};
 pub use table::{Minor, OLDEST, newest, source_patch};

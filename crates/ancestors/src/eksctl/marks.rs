@@ -86,19 +86,3 @@ fn value_and_effect(text: &str) -> Option<(&str, &str)> {
         _ => None,
     }
 }
-
-/// Taints from `--register-with-taints`, `key=value:Effect,…`.
-pub(crate) fn taints_of_flag(value: &str, at: &Node) -> Vec<Node> {
-    let parts = value.split(',').filter(|part| !part.is_empty());
-    parts
-        .map(|part| {
-            let (mark, effect) = part.rsplit_once(':').unwrap_or((part, ""));
-            let (key, value) = mark.split_once('=').unwrap_or((mark, ""));
-            let mut taint = Branch::new(at.span);
-            taint.put("key", text(at.span, key));
-            taint.put("value", text(at.span, value));
-            taint.put("effect", text(at.span, effect));
-            taint.into_node()
-        })
-        .collect()
-}

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bringup_diag::Span;
+use bringup_kubelet::label_refusal;
 use bringup_yaml::{Entry, Node};
 
 use super::kubelet::{Settings, laid_over, literal, value};
@@ -11,34 +12,9 @@ use crate::codes;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, text};
 
-/// Labels under `kubernetes.io` that kubelet may set on its own node.
-const ALLOWED: [&str; 11] = [
-    "kubernetes.io/hostname",
-    "topology.kubernetes.io/zone",
-    "topology.kubernetes.io/region",
-    "failure-domain.beta.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region",
-    "beta.kubernetes.io/instance-type",
-    "node.kubernetes.io/instance-type",
-    "kubernetes.io/os",
-    "kubernetes.io/arch",
-    "beta.kubernetes.io/os",
-    "beta.kubernetes.io/arch",
-];
-
 /// Whether kubelet may set a label on its own node. With kops, its controller sets the others from outside.
 fn is_kubelets(label: &str) -> bool {
-    let Some((namespace, _)) = label.split_once('/') else { return true };
-    let within = |parent: &str| {
-        namespace == parent || namespace.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.'))
-    };
-    if within("node-restriction.kubernetes.io") {
-        return false;
-    }
-    !(within("kubernetes.io") || within("k8s.io"))
-        || ALLOWED.contains(&label)
-        || within("kubelet.kubernetes.io")
-        || within("node.kubernetes.io")
+    label_refusal(label).is_none()
 }
 
 /// Labels that kops' controller gives the nodes of a role by itself.

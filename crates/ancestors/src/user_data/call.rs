@@ -6,7 +6,7 @@ use bringup_yaml::{Limits, Node};
 
 use super::signal::Told;
 use crate::codes;
-use crate::eksctl::marks::taints_of_flag;
+use crate::kubelet_flags::{self, add_labels};
 use crate::nodeadm::{plain_name, region_of};
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
@@ -91,25 +91,12 @@ fn group(request: &BootstrapRequest, at: &Node, steps: Vec<Node>, signal: Option
     // What kubelet itself takes where nobody tells it another number.
     let mut pods = (!request.use_max_pods).then(|| plain(span, 110));
     let words = request.extra_words();
-    let mut words = words.iter().peekable();
-    while let Some(word) = words.next() {
-        let Some(flag) = word.strip_prefix("--").filter(|flag| !flag.is_empty()) else { continue };
-        let (name, value) = if let Some((name, value)) = flag.split_once('=') {
-            (name, value.to_owned())
-        } else {
-            let value = words.next_if(|next| !next.starts_with("--"));
-            (flag, value.cloned().unwrap_or_else(|| "true".to_owned()))
-        };
-        match name {
-            "node-labels" => {
-                for label in value.split(',').filter(|label| !label.is_empty()) {
-                    let (key, value) = label.split_once('=').unwrap_or((label, ""));
-                    labels.put(key, text(span, value));
-                }
-            }
-            "register-with-taints" => taints = taints_of_flag(&value, at),
-            "max-pods" => pods = Some(plain(span, value)),
-            _ => flags.put(name, text(span, value)),
+    for flag in kubelet_flags::flags(words.iter().map(|word| (word.as_str(), span))) {
+        match flag.name {
+            "node-labels" => add_labels(&mut labels, &flag, flag.value),
+            "register-with-taints" => taints = kubelet_flags::taints(flag.value, span),
+            "max-pods" => pods = Some(plain(span, flag.value)),
+            name => flags.put(name, text(span, flag.value)),
         }
     }
     group.put_full("labels", labels.into_node());
