@@ -78,6 +78,10 @@ fn a_template_that_calls_the_script_is_built() {
     assert!(error(&wrong).contains("the template has no parameter `ClusterNme`"), "{}", error(&wrong));
     let none = build(folder.path(), &["--parameter", "ClusterName=foundry"]);
     assert!(error(&none).contains("`--parameter` is for CloudFormation templates"), "{}", error(&none));
+    std::fs::write(folder.path().join("script.sh"), "#!/bin/sh\ntrue\n").expect("a script");
+    let none = run(folder.path(), &["try", "script.sh", "--parameter", "ClusterName=foundry"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(error(&none).contains("`--parameter` is for CloudFormation templates"), "{}", error(&none));
     // A template with our own plan in it is a carrier, and no beginning.
     build(folder.path(), &["-o", "out", "--group", "settings"]);
     let ours = run(folder.path(), &["build", "out/ironworks/settings/template.yaml"]);

@@ -46,6 +46,20 @@ fn user_data_is_in_base64_where_the_document_asks() {
         assert_eq!(read_plan(&rendered.bytes).as_ref(), Some(&plan));
     }
     assert_eq!(load.render(Carrier::Bundle).file_name, "bundle.tar");
+    // What does not fit is packed first.
+    let mut large = plan.clone();
+    large.steps.push(sample::file("/etc/lines", &lines(2000)));
+    let load = sample::load(&document, &large, &parts);
+    for (carrier, name) in
+        [(Carrier::CloudInit, "cloud-config.yaml.gz.b64"), (Carrier::Multipart, "user-data.mime.gz.b64")]
+    {
+        let rendered = load.render(carrier);
+        assert_eq!(rendered.file_name, name);
+        let packed = BASE64_STANDARD.decode(text(&rendered.bytes).trim_end()).unwrap();
+        assert_eq!(packed[..2], [0x1f, 0x8b]);
+        assert_eq!(rendered.budget.unwrap().used, packed.len());
+        assert_eq!(read_plan(&rendered.bytes).as_ref(), Some(&large));
+    }
     let unused = |extra: &str| {
         let document = sample::document("aws", "ubuntu", extra);
         let (path, group) = document.groups().next().unwrap();

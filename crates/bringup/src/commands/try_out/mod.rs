@@ -5,6 +5,7 @@ mod stand_in;
 mod template;
 mod told;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -174,6 +175,9 @@ fn subject(
             wishes.instance.region(),
         )?;
         let from_template = inside.is_some();
+        if !from_template && !arguments.selection.parameter.is_empty() {
+            return Err(Stop::input("`--parameter` is for CloudFormation templates, and this is none"));
+        }
         let bytes = inside.unwrap_or(bytes);
         if !inspect(&name, &bytes).decoded {
             return Err(Stop::input(format!("`{name}` is nothing that a machine would take as user-data"))
@@ -245,13 +249,9 @@ fn subject(
     let plan = plan.filter(|_| group.agent.from != AgentSource::None);
     let carrier = rendered.next().map(|(_, bytes)| bytes).unwrap_or_default();
     let inside = match kind {
-        Carrier::CloudFormation => template::user_data(
-            "template",
-            &carrier,
-            None,
-            &arguments.selection.parameters(),
-            wishes.instance.region(),
-        )?,
+        Carrier::CloudFormation => {
+            template::user_data("template", &carrier, None, &BTreeMap::new(), wishes.instance.region())?
+        }
         _ => None,
     };
     let (plan, carrier) = match inside {
