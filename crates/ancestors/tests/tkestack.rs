@@ -3,8 +3,8 @@
 mod support;
 
 use bringup_diag::Severity;
-use bringup_plan::{Action, Content};
-use bringup_spec::{HookPoint, Phase};
+use bringup_plan::{Action, Content, Election};
+use bringup_spec::{Fact, Phase};
 use serde_json::{Value, json};
 
 use support::{converts, good, local, plans, read, told, value};
@@ -72,51 +72,82 @@ fn the_seeds_example_compiles_and_converts() {
     converts(&read, &files());
 }
 
-/// Rule: node scope runs on every node around its installation; cluster scope on the first master, with `key=value` words.
+/// The hooks that a plan runs by itself: the phase, whether the first master alone does it, and the command.
+fn own_hooks(plan: &bringup_plan::Plan) -> Vec<(Phase, bool, Vec<String>)> {
+    let hooks = plan.steps.iter().filter_map(|step| match &step.action {
+        Action::Run { command, hook: Some(_), .. } => {
+            let words = command.iter().filter_map(|word| word.as_literal().map(str::to_owned));
+            Some((step.phase, step.elected_only, words.collect()))
+        }
+        _ => None,
+    });
+    hooks.collect()
+}
+
+/// Rule: node scope runs on every node around its installation; cluster scope on the first master, with `key=value`
+/// words. Rule: its handlers have the order EnsureCopyFiles, EnsurePreClusterInstallHook, EnsurePreInstallHook, ...,
+/// EnsurePostInstallHook, EnsurePostClusterInstallHook.
 #[test]
 fn hooks_run_at_their_points_and_only_cluster_scope_has_parameters() {
     let read = read(&[("cluster.json", HOOKS)]);
     let plans = plans(&read, &files());
     let plan = plans.get("masters").expect("masters");
-    let phased: Vec<(Phase, Vec<String>)> = plan
-        .steps
-        .iter()
-        .filter_map(|step| match &step.action {
-            Action::Run { command, hook: Some(_), .. } => Some((
-                step.phase,
-                command.iter().filter_map(|word| word.as_literal().map(str::to_owned)).collect(),
-            )),
-            _ => None,
-        })
-        .collect();
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
-    assert_eq!(
-        phased,
-        [
-            (Phase::PreInstall, words(&["/opt/hooks/pre/a"])),
-            (Phase::PostInstall, words(&["/opt/hooks/post/a"]))
-        ]
-    );
-    let asked: Vec<(HookPoint, Vec<String>)> = plan
-        .hooks
-        .iter()
-        .map(|hook| {
-            (hook.on, hook.command.iter().filter_map(|word| word.as_literal().map(str::to_owned)).collect())
-        })
-        .collect();
     let parameters = ["location=xa", "node.alpha.kubernetes.io/test=hello world"];
+    let before = [words(&["/opt/hooks/pre/b", "--verbose"]), words(&parameters)].concat();
+    let behind = [words(&["/opt/hooks/post/b"]), words(&parameters)].concat();
     assert_eq!(
-        asked,
+        own_hooks(plan),
         [
-            (
-                HookPoint::PreClusterInstall,
-                [words(&["/opt/hooks/pre/b", "--verbose"]), words(&parameters)].concat()
-            ),
-            (HookPoint::PostClusterInstall, [words(&["/opt/hooks/post/b"]), words(&parameters)].concat()),
+            (Phase::PreInstall, true, before),
+            (Phase::PreInstall, false, words(&["/opt/hooks/pre/a"])),
+            (Phase::PostInstall, false, words(&["/opt/hooks/post/a"])),
+            (Phase::PostInstall, true, behind),
         ]
     );
+    assert!(plan.hooks.is_empty(), "{:?}", plan.hooks);
+    let at = |name: &str| plan.steps.iter().position(|step| step.name == name).expect("a step");
+    let copied = plan.steps.iter().rposition(|step| step.name.starts_with("file:/opt/hooks"));
+    assert!(copied.expect("files") < at("hook:pre-cluster-install"));
+    assert!(at("registered") < at("hook:post-install"), "the control plane has answered");
     // Rule: a hook that fails is tried again, and nothing goes on meanwhile.
     assert_eq!(value(&read, "spec/hooks/0/onFailure"), json!("retry"));
+    // Of one master there is nothing to tell.
+    let told: Vec<String> =
+        [Severity::Warning, Severity::Note].iter().flat_map(|one| told(&read, *one)).collect();
+    assert!(!told.iter().any(|line| line.contains("ClusterInstall")), "{told:#?}");
+}
+
+/// Rule: cluster scope is for `machines[:1]` alone, node scope for all masters and for each `Machine`.
+#[test]
+fn of_several_masters_and_workers_the_first_runs_the_clusters_hooks() {
+    let spec = "version: \"1.33.2\"\nmachines:\n- {ip: 10.0.0.1, password: eA==}\n- {ip: 10.0.0.2, password: eA==}\n- {ip: 10.0.0.3, password: eA==, labels: {disk: ssd}}";
+    let features = "ha: {thirdParty: {vip: 10.0.0.100, vport: 8443}}\nfiles:\n- {src: x, dst: /opt/x}\nhooks: {PreInstall: /opt/x a, PostInstall: /opt/x b, PreClusterInstall: /opt/x c, PostClusterInstall: /opt/x d}";
+    let worker = "---\napiVersion: platform.tkestack.io/v1\nkind: Machine\nspec: {clusterName: cls-a, type: Baremetal, ip: 10.0.0.10, port: 22, username: root, password: eA==}\n";
+    let additions = "---\napiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {join: {token: {file: /t}, kubeadm: {caCertHashes: [\"sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"], certificateKey: {file: /c}}}}\n";
+    let text = format!("{}{worker}{additions}", cluster(spec, features));
+    let read = good(&text);
+    let plans = plans(&read, &local(&["x"]));
+    let hooks = |group: &str| {
+        let own = own_hooks(plans.get(group).expect(group));
+        own.into_iter().map(|(_, first, words)| (first, words.join(" "))).collect::<Vec<_>>()
+    };
+    let own = |first: bool, command: &str| (first, command.to_owned());
+    let of_each = [own(false, "/opt/x a"), own(false, "/opt/x b")];
+    let [before, behind] = of_each.clone();
+    assert_eq!(hooks("masters"), [own(true, "/opt/x c"), before, behind, own(true, "/opt/x d")]);
+    let first = Some(Election::When { fact: Fact::Address, equals: "10.0.0.1".to_owned() });
+    assert_eq!(plans.get("masters").expect("masters").bootstrap, first);
+    for group in ["masters-2", "workers"] {
+        assert_eq!(hooks(group), of_each, "{group}");
+        assert!(plans.get(group).expect(group).hooks.is_empty(), "{group}");
+    }
+    // The others do not wait for it, and it does not wait for them: that is told.
+    let notes = told(&read, Severity::Note);
+    for name in ["PreClusterInstall", "PostClusterInstall"] {
+        let about = |line: &&String| line.contains(&format!("tkestack runs the hook `{name}`"));
+        assert_eq!(notes.iter().filter(about).count(), 1, "{notes:#?}");
+    }
 }
 
 /// Rule: files go to every node, and the program of a hook is made executable.
@@ -434,7 +465,7 @@ fn unknown_fields_and_hooks_are_named_with_their_places() {
     );
 }
 
-/// Rule: of tkestack's ten hooks three never run there. Here two are steps of the node; the others, and two of a node's
+/// Rule: of tkestack's ten hooks three never run there. Here four are steps of nodes; the others, and two of a node's
 /// end, are kept in the plan for whoever drives the cluster, and each is told of.
 #[test]
 fn all_points_have_hooks() {
@@ -459,8 +490,8 @@ fn all_points_have_hooks() {
     let plans = plans(&read, &local(&["x"]));
     assert_eq!(
         plans.get("masters").expect("masters").hooks.len(),
-        10,
-        "two more are steps of the installation"
+        8,
+        "four more are steps of the installation"
     );
     let notes = told(&read, Severity::Note);
     assert_eq!(notes.iter().filter(|line| line.contains("tkestack never runs a hook")).count(), 5);
@@ -470,15 +501,11 @@ fn all_points_have_hooks() {
             line.contains(&format!("hook `{name}`")) && line.contains("kept in the plan for whoever drives")
         })
     };
-    // Without these two the cluster that comes up is another one.
-    for name in names.iter().filter(|name| name.ends_with("ClusterInstall")) {
-        assert!(told_of(Severity::Warning, name), "{name}");
-    }
     let later = names.iter().filter(|name| name.ends_with("Upgrade") || name.ends_with("Delete"));
     for name in later {
         assert!(told_of(Severity::Note, name), "{name}");
     }
-    for name in ["PreInstall", "PostInstall"] {
+    for name in names.iter().filter(|name| name.ends_with("Install")) {
         assert!(!told_of(Severity::Note, name) && !told_of(Severity::Warning, name), "{name}");
     }
     assert!(!notes.iter().any(|line| line.contains("here it runs")), "{notes:#?}");

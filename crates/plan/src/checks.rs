@@ -2,11 +2,11 @@
 
 use bringup_diag::{Code, Finding, Findings};
 use bringup_kubelet::{Minor, OLDEST, newest};
-use bringup_spec::{AgentSource, Bootstrap, Document, JoinMethod, NodeGroup, Platform, Role};
+use bringup_spec::{AgentSource, Bootstrap, Document, JoinMethod, NodeGroup, Platform};
 use bringup_yaml::Path;
 
 use crate::context::Context;
-use crate::{Election, aws, codes, endpoints, machines, network};
+use crate::{Election, aws, codes, endpoints, hooks, machines, network};
 
 /// Findings about the document as a whole, which no group's compilation repeats.
 pub fn check_document(document: &Document) -> Findings {
@@ -18,6 +18,7 @@ pub fn check_document(document: &Document) -> Findings {
     checker.join();
     checker.aws();
     checker.groups();
+    hooks::check(document, &mut checker.findings);
     checker.metadata();
     checker.dns();
     endpoints::proxy(document, &mut checker.findings);
@@ -352,23 +353,13 @@ impl Checker<'_> {
                 elected = elected.or(Some(index));
             }
         }
-        let clustered = spec.hooks.iter().any(|hook| hook.on.word().contains("-cluster-"));
-        let planes = spec.node_groups.iter().any(|group| group.role == Role::ControlPlane);
-        if clustered && !planes && !spec.node_groups.is_empty() {
-            self.warning(
-                codes::HOOK_WORKER,
-                &Context::spec_path(["hooks"]),
-                "hooks of cluster scope run on the first control-plane node, and no group has any",
-                "add a group with `role: control-plane`, or use hooks of the nodes",
-            );
-        }
     }
 
     fn metadata(&mut self) {
         let cluster = &self.document.cluster;
-        let hooks =
+        let all =
             cluster.spec.hooks.iter().chain(cluster.spec.node_groups.iter().flat_map(|group| &group.hooks));
-        let clustered = hooks.into_iter().any(|hook| hook.on.word().contains("-cluster-"));
+        let clustered = all.into_iter().any(|hook| hooks::is_cluster_scoped(hook.on));
         for (key, map) in
             [("labels", &cluster.metadata.labels), ("annotations", &cluster.metadata.annotations)]
         {

@@ -416,6 +416,10 @@ bringup_diag::codes! {
     /// A hook of cluster scope runs on the first control-plane node, and there is none. It would never run, without an
     /// error anywhere. Move the hook to `spec.hooks` or to a control-plane group, or use a hook of the nodes.
     HOOK_WORKER = "hook/no-control-plane";
+    /// A hook of the cluster's installation runs on the node that starts the cluster, and nothing says which node that
+    /// is. It is kept in the plan for whoever drives the cluster; no node runs it by itself. Write `bootstrap` in a
+    /// control-plane group, or name the machines: the first of the control plane starts the cluster.
+    HOOK_NOBODY = "hook/nobody-starts";
     /// The signal does not say whom it is for. Whoever waits for it would wait until its timeout, and take a good node
     /// for a failed one. Add the key that the hint names; a URL begins with `https://`.
     SIGNAL_TARGET = "signal/target";

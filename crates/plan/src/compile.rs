@@ -41,7 +41,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
     labels::check_taints(context);
     kubeadm::check(context, &decisions);
     let environment = trust::proxy_environment(context, &decisions);
-    let programs = operator::programs(context);
+    let programs = operator::programs(context, &decisions);
     let ours = our_steps(context, &decisions, &programs);
     paths::check_paths(context, &ours);
     let steps = order::ordered(context, ours, programs.steps);

@@ -22,6 +22,7 @@ mod files;
 mod flavour;
 mod flavour_files;
 mod group_checks;
+mod hooks;
 mod join;
 mod kernel;
 mod kubeadm;

@@ -6,7 +6,8 @@ use std::net::IpAddr;
 
 use bringup_diag::{Code, Finding, Findings};
 use bringup_spec::{
-    Carrier, ClusterSpec, Document, Fact, Machine, NodeGroup, Role, SecretSource, UpgradeMode, host_fault,
+    Bootstrap, Carrier, ClusterSpec, Document, Fact, Machine, NodeGroup, Role, SecretSource, UpgradeMode,
+    host_fault,
 };
 use bringup_yaml::Path;
 
@@ -23,6 +24,15 @@ pub(crate) fn first(spec: &ClusterSpec) -> Option<(usize, &Machine)> {
         group.is_some_and(|group| group.role == Role::ControlPlane)
     };
     spec.machines.iter().enumerate().find(|(_, machine)| is_master(machine))
+}
+
+/// Whether some node of the document starts the cluster.
+pub(crate) fn is_elected(spec: &ClusterSpec) -> bool {
+    let says = |group: &NodeGroup| {
+        group.role == Role::ControlPlane
+            && group.bootstrap.as_ref().is_some_and(|given| *given != Bootstrap::Always(false))
+    };
+    first(spec).is_some() || spec.node_groups.iter().any(says)
 }
 
 /// How a node of this group knows that it is the first machine; none if that is of another group, or there is none.

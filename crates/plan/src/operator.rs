@@ -1,22 +1,23 @@
 //! The operator's own programs: steps and hooks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use bringup_diag::Code;
-use bringup_spec::{Hook, HookPoint, Phase, Role, Segment, Span, Step as OperatorStep, Text, is_variable};
+use bringup_spec::{Phase, Segment, Span, Step as OperatorStep, Text, is_variable};
 use bringup_yaml::Path;
 
 use crate::context::Context;
+use crate::decisions::Decisions;
 use crate::order::Wish;
 use crate::steps::{plain, policy, script};
-use crate::{Action, HookStep, Policy, Step, codes};
+use crate::{Action, HookStep, Policy, Step, codes, hooks};
 
 /// What the operator's programs add to a plan.
 #[derive(Default)]
 pub(crate) struct Programs {
     /// Scripts as files, for the phase `fetch`.
     pub(crate) scripts: Vec<Step>,
-    /// Hooks before and after the installation, in the phases of these names.
+    /// Hooks before and after the installation, in the phases of these names and in their order there.
     pub(crate) phased_hooks: Vec<Step>,
     /// Hooks that a controller asks for.
     pub(crate) hooks: Vec<HookStep>,
@@ -25,9 +26,9 @@ pub(crate) struct Programs {
 }
 
 /// The operator's programs.
-pub(crate) fn programs(context: &mut Context<'_>) -> Programs {
+pub(crate) fn programs(context: &mut Context<'_>, decisions: &Decisions) -> Programs {
     let mut programs = Programs::default();
-    hooks(context, &mut programs);
+    hooks::place(context, decisions, &mut programs);
     let mut names = BTreeSet::new();
     for (index, given) in context.group.steps.iter().enumerate() {
         let path = context.at(["steps"]).index(index);
@@ -131,7 +132,7 @@ pub(crate) fn checked(context: &mut Context<'_>, path: &Path, mut policy: Policy
 }
 
 /// The command of a step or hook: given, or the path of its script.
-fn command(
+pub(crate) fn command(
     context: &mut Context<'_>,
     path: &Path,
     name: &str,
@@ -216,92 +217,5 @@ pub(crate) fn check_program(context: &mut Context<'_>, path: &Path, program: &Te
             format!("`{word}` reaches the program as an argument: no shell reads it"),
             "use `script: |` with a shebang",
         );
-    }
-}
-
-/// Whether a hook runs once for the cluster, on its first control-plane node.
-fn is_cluster_scoped(point: HookPoint) -> bool {
-    matches!(
-        point,
-        HookPoint::PreClusterInstall
-            | HookPoint::PostClusterInstall
-            | HookPoint::PreClusterUpgrade
-            | HookPoint::PostClusterUpgrade
-            | HookPoint::PreClusterDelete
-            | HookPoint::PostClusterDelete
-    )
-}
-
-/// The cluster's labels and annotations as hooks of cluster scope get them.
-fn parameters(context: &Context<'_>) -> Vec<Text> {
-    let metadata = &context.document.cluster.metadata;
-    metadata
-        .labels
-        .iter()
-        .chain(&metadata.annotations)
-        .map(|(key, value)| Text::literal(format!("{key}={value}")))
-        .collect()
-}
-
-fn hooks(context: &mut Context<'_>, programs: &mut Programs) {
-    let spec = Context::spec_path(["hooks"]);
-    let group = context.at(["hooks"]);
-    let cluster = context.spec.hooks.iter().enumerate().map(|(index, hook)| (spec.index(index), hook));
-    let own = context.group.hooks.iter().enumerate().map(|(index, hook)| (group.index(index), hook));
-    let all: Vec<(Path, &Hook)> = cluster.chain(own).collect();
-    let mut names = BTreeSet::new();
-    for (path, hook) in all {
-        if !names.insert(hook.name.as_str()) {
-            context.error(
-                codes::HOOK_DUPLICATE,
-                &path.key("name"),
-                format!("there are two hooks `{}`", hook.name),
-                "give one of them another name",
-            );
-        }
-        let clustered = is_cluster_scoped(hook.on);
-        if clustered && context.group.role == Role::Worker {
-            // It is in the plans of control-plane nodes; a group's own would be nowhere.
-            if context.path.segments().len() < path.segments().len()
-                && path.segments().starts_with(context.path.segments())
-            {
-                context.error(
-                    codes::HOOK_WORKER,
-                    &path.key("on"),
-                    format!("`{}` runs on the first control-plane node, and this group has workers", hook.on),
-                    "move the hook to `spec.hooks` or to a control-plane group",
-                );
-            }
-            continue;
-        }
-        let name = format!("hook-{}", hook.name);
-        let mut command = command(context, &path, &name, &hook.run, hook.script.as_ref(), programs);
-        let policy = policy(hook.timeout, hook.attempts, hook.backoff, hook.on_failure);
-        let policy = checked(context, &path, policy);
-        if let Some(phase) = phase_of(hook.on) {
-            let action = Action::Run {
-                command,
-                environment: BTreeMap::new(),
-                directory: None,
-                wait_for: Vec::new(),
-                hook: Some(hook.on),
-            };
-            let mut step = plain(format!("hook:{}", hook.name), phase, action);
-            step.policy = Some(policy);
-            programs.phased_hooks.push(step);
-        } else {
-            if clustered {
-                command.extend(parameters(context));
-            }
-            programs.hooks.push(HookStep { name: hook.name.to_string(), on: hook.on, command, policy });
-        }
-    }
-}
-
-fn phase_of(point: HookPoint) -> Option<Phase> {
-    match point {
-        HookPoint::PreInstall => Some(Phase::PreInstall),
-        HookPoint::PostInstall => Some(Phase::PostInstall),
-        _ => None,
     }
 }

@@ -147,7 +147,7 @@ impl<'a> Cluster<'a> {
         spec.put("network", self.network(&ranges));
         spec.put("join", join);
         spec.put_full("files", list(span, hooks::files(self.features, &skipped, tell)));
-        spec.put_full("hooks", list(span, hooks::hooks(self.features, &skipped, tell)));
+        spec.put_full("hooks", list(span, hooks::hooks(self.features, &skipped, masters.len(), tell)));
         spec.put_some("upgrade", upgrade);
         let flags = arguments::read(self.spec, "kubeletExtraArgs", tell);
         let common = Common {

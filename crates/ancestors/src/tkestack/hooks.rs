@@ -13,7 +13,8 @@ use crate::tell::Teller;
 use crate::tree::{Branch, list, text};
 
 /// The points of tkestack, and ours. The last two are ours alone: tkestack has no hooks of a node's end. Those of the
-/// installation of a node are its steps; a node alone cannot know when the others are due.
+/// installation of a node are its steps, and those of the cluster's are steps of its first master; a node alone cannot
+/// know when the others are due.
 const POINTS: [(&str, &str); 12] = [
     ("PreInstall", "pre-install"),
     ("PostInstall", "post-install"),
@@ -42,8 +43,13 @@ const SHELL: &[char] = &[
     '!', '\n',
 ];
 
-/// Hooks in the order of their points.
-pub(super) fn hooks(features: Record<'_>, skipped: &Skipped<'_>, tell: &mut Teller<'_>) -> Vec<Node> {
+/// Hooks in the order of their points, for a cluster with so many masters.
+pub(super) fn hooks(
+    features: Record<'_>,
+    skipped: &Skipped<'_>,
+    masters: usize,
+    tell: &mut Teller<'_>,
+) -> Vec<Node> {
     let Some(node) = features.get("hooks") else { return Vec::new() };
     let table: Vec<Field> = POINTS.iter().map(|(theirs, _)| (*theirs, Taken)).collect();
     let record = tell.record(node, "`hooks` of tkestack", &table);
@@ -60,42 +66,48 @@ pub(super) fn hooks(features: Record<'_>, skipped: &Skipped<'_>, tell: &mut Tell
         if command.trim().is_empty() || skipped.has(&format!("Ensure{theirs}Hook")) {
             continue;
         }
-        tell_of(theirs, entry, tell);
+        tell_of(theirs, entry, masters, tell);
         hooks.push(hook(entry, ours, command));
     }
     hooks
 }
 
-/// Tells of a hook that no node runs by itself. The cluster that comes up is another one without those of its
-/// installation; the others have their time later.
-fn tell_of(point: &str, entry: &Entry, tell: &mut Teller<'_>) {
-    let (event, is_due) = match point.trim_start_matches("Pre").trim_start_matches("Post") {
-        "ClusterInstall" => ("installation of the cluster", true),
-        "ClusterUpgrade" => ("upgrade of the cluster", false),
-        "ClusterDelete" => ("deletion of the cluster", false),
-        "Upgrade" => ("upgrade of nodes", false),
-        "Delete" => ("deletion of nodes", false),
-        // The node's own steps.
+/// Tells of a hook that no node runs by itself, and of one that runs at another moment than in tkestack.
+fn tell_of(point: &str, entry: &Entry, masters: usize, tell: &mut Teller<'_>) {
+    let span = entry.key_span;
+    let event = match point.trim_start_matches("Pre").trim_start_matches("Post") {
+        "ClusterUpgrade" => "upgrade of the cluster",
+        "ClusterDelete" => "deletion of the cluster",
+        "Upgrade" => "upgrade of nodes",
+        "Delete" => "deletion of nodes",
+        "ClusterInstall" if masters > 1 => return tell_when(point, entry, tell),
+        // Steps of every node, or of the first master.
         _ => return,
     };
     let kept = format!("is kept in the plan for whoever drives the {event}, and no node runs it by itself");
-    let span = entry.key_span;
-    if is_due {
-        let when = if point.starts_with("Pre") {
-            "before the first machine is brought up"
-        } else {
-            "once all machines are ready"
-        };
-        let message = format!("the hook `{point}` {kept}: without it, the cluster will differ");
-        let hint = format!("have it run on the first machine of the control plane, {when}");
-        tell.warning(codes::FIELD_DIFFERS, span, message, hint);
-    } else if SILENT.contains(&point) {
+    if SILENT.contains(&point) {
         let message = format!("tkestack never runs a hook `{point}`; here the hook `{point}` {kept}");
         tell.note(codes::DIFFERENCE, span, message, "remove it if it must not run");
     } else {
         let message = format!("the hook `{point}` {kept}");
         tell.note(codes::DIFFERENCE, span, message, "the node comes up the same without it");
     }
+}
+
+/// The first of several masters does not know how the others are.
+fn tell_when(point: &str, entry: &Entry, tell: &mut Teller<'_>) {
+    let (message, hint) = if point.starts_with("Pre") {
+        (
+            "tkestack runs the hook `PreClusterInstall` before any hook `PreInstall`; here it is the first master's first, and the other machines do not wait for it",
+            "let no `PreInstall` of another machine count on it: they join behind it, and begin when they boot",
+        )
+    } else {
+        (
+            "tkestack runs the hook `PostClusterInstall` when all masters are ready; here it runs when the first is, and the others may still be joining",
+            "where it needs the others, let it wait for them",
+        )
+    };
+    tell.note(codes::DIFFERENCE, entry.key_span, message, hint);
 }
 
 fn hook(entry: &Entry, point: &str, command: &str) -> Node {

@@ -13,6 +13,7 @@ mod eksctl;
 mod election;
 mod findings;
 mod flavours;
+mod hooks;
 mod join;
 mod kubelet;
 mod order;

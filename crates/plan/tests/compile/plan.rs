@@ -4,7 +4,7 @@ use bringup_plan::{
     Action, Content, InstallSource, LocalEntry, LocalFile, LocalFiles, Origin, PlacedBy, Plan, PodLimit,
     compile, local_sources,
 };
-use bringup_spec::{Document, Fact, HookPoint, Text};
+use bringup_spec::{Document, Fact, Text};
 
 use crate::support::{
     AUTHORITY, cluster, codes, compiled, content, eks, eks_with, mode, plain, plan, step, text, unit,
@@ -246,24 +246,6 @@ fn authorities_are_trusted_where_the_system_looks() {
     assert!(
         matches!(&step(&plan, "trust").action, Action::TrustAuthorities { bundle } if bundle == "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem")
     );
-}
-
-#[test]
-fn hooks_of_later_points_are_kept_for_a_controller() {
-    let spec = "hooks: [{name: c, on: post-cluster-install, run: [c]}, {name: u, on: pre-upgrade, run: [u]}]";
-    let worker = plan(&cluster_with_labels(spec, "os: debian"));
-    assert_eq!(worker.hooks.iter().map(|hook| hook.on).collect::<Vec<_>>(), [HookPoint::PreUpgrade]);
-    let plane = plan(&cluster_with_labels(spec, "os: debian\nrole: control-plane"));
-    let command: Vec<String> = plane.hooks[0].command.iter().map(Text::to_string).collect();
-    assert_eq!(command, ["c"]);
-    assert_eq!(plane.hooks.len(), 2);
-}
-
-fn cluster_with_labels(spec: &str, group: &str) -> bringup_spec::Document {
-    let spec = format!(
-        "kubernetes: {{version: \"1.33\"}}\napi: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}\njoin: {{method: bootstrap-token, token: {{file: /t}}}}\n{spec}"
-    );
-    cluster(&spec, group)
 }
 
 #[test]
