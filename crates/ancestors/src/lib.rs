@@ -18,6 +18,7 @@ mod kops;
 mod kubelet_flags;
 mod nodeadm;
 mod read;
+mod shell;
 mod system;
 mod tell;
 mod tkestack;

@@ -7,8 +7,9 @@ use bringup_yaml::Node;
 
 use super::cluster::Cluster;
 use super::group::{Given, Parts};
-use super::{halves, marks, script};
+use super::marks;
 use crate::codes;
+use crate::shell::{halves, script};
 use crate::tell::Teller;
 
 /// What else the helper defines, and no step gets.

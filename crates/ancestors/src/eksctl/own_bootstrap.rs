@@ -9,10 +9,11 @@ use bringup_yaml::{Entry, Limits, Node};
 
 use super::cluster::Cluster;
 use super::group::{Given, Parts};
-use super::script::{self, Script};
 use super::steps::escaped;
-use super::{flags, helper, kubelet, marks, node_config, overtaken, shell};
+use super::{flags, helper, kubelet, marks, node_config, overtaken};
 use crate::codes;
+use crate::shell;
+use crate::shell::script::{self, Call, Script};
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
 
@@ -36,11 +37,12 @@ pub(super) fn carry_out(
     }
     let variables = helper::variables(given, cluster, parts);
     match Script::of(script, &variables) {
-        Script::Calls { words, before, after, strict, lost } => {
+        Script::Calls(Call { words, before, after, strict, lost, dropped, .. }) => {
             let message = "the call of `/etc/eks/bootstrap.sh` is read and carried out by the plan; the rest of the script becomes steps before and after it";
             tell.note(codes::DIFFERENCE, own.key_span, message, "nothing has to be changed");
             helper::tell_of_missing(script, own.key_span, &variables, tell);
             script::tell_of_lost(&lost, own.key_span, tell);
+            script::tell_of_dropped(&dropped, &|_| own.key_span, tell);
             if let Some(script) = before {
                 overtaken::tell_of(&script, own.key_span, tell);
                 // A shell that goes on after a failure comes to the call in any case.
@@ -70,8 +72,11 @@ pub(super) fn carry_out(
             push_step(parts, at, "before-bootstrap", &script, ("before", "runtime", "pause"), &variables);
             marks::add_facts(&mut parts.labels, given);
         }
-        Script::Opaque => {
-            let message = "the call of `/etc/eks/bootstrap.sh` in this script cannot be read beforehand, and running it would start kubelet behind the plan's back";
+        Script::Opaque(opaque) => {
+            let message = format!(
+                "the call of `/etc/eks/bootstrap.sh` in this script cannot be read beforehand, and running it would start kubelet behind the plan's back: {}",
+                opaque.why
+            );
             let hint = "call it once, by itself on a line and with words that are known; write other commands as `preBootstrapCommands`";
             tell.error(codes::FIELD_REFUSED, own.key_span, message, hint);
         }
@@ -143,7 +148,7 @@ fn apply(name: &str, value: &str, at: &Node, parts: &mut Parts, tell: &mut Telle
         "kubelet-extra-args" => {
             // Variables have been filled in: what is left is split as the image's own script splits it.
             let words: Vec<String> = shell::words(value, &|_| None)
-                .unwrap_or_else(|| value.split_whitespace().map(str::to_owned).collect());
+                .unwrap_or_else(|_| value.split_whitespace().map(str::to_owned).collect());
             flags::lay_over(&words, at, parts);
         }
         "container-runtime" if matches!(value, "dockerd" | "docker") => {

@@ -6,21 +6,19 @@
 mod call;
 mod signal;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use bringup_diag::{Position, Span};
 use bringup_yaml::{Content, Node};
 
 use crate::codes;
-use crate::eksctl::script::{self, Script};
-use crate::eksctl::shell;
 use crate::eksctl::steps::escaped;
+use crate::shell::script::{self, Call, Opaque, Script, Why};
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
 
 /// How such a script is marked on its way to the translation.
 pub(crate) const GROUP: &str = "user-data/";
-const SCRIPT: &str = "/etc/eks/bootstrap.sh";
 
 /// The tree that stands for a script; none if the text is something else, or the script has nothing to do with a node's
 /// set-up and stands alone.
@@ -34,17 +32,20 @@ pub(crate) fn tree(script: &str, alone: bool) -> Option<Node> {
     };
     let first = script.lines().next().unwrap_or_default();
     let head = at(1, first.chars().count());
-    let called = script.lines().zip(1_u32..).find(|(line, _)| {
-        let line = line.trim();
-        line.contains(SCRIPT) && !line.starts_with('#')
-    });
+    let called = match Script::of(script, &BTreeMap::new()) {
+        Script::Calls(call) => Some(call.number),
+        Script::Opaque(opaque) => Some(opaque.number),
+        Script::CallsNothing => None,
+    };
     if alone && called.is_none() {
         return None;
     }
     let mut tree = Branch::new(head);
     tree.put("apiVersion", text(head, format!("{GROUP}script")));
     tree.put("script", text(head, script));
-    if let Some((line, number)) = called {
+    if let Some(number) = called {
+        let line = usize::try_from(number).ok().and_then(|number| script.lines().nth(number.checked_sub(1)?));
+        let line = line.unwrap_or_default();
         tree.put("call", text(at(number, line.chars().count()), line));
     }
     Some(tree.into_node())
@@ -75,9 +76,14 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
 
 fn translated(script: &Node, at: &Node, tell: &mut Teller<'_>) -> Option<Node> {
     let whole = script.text().unwrap_or_default();
+    let line = |number: u32| {
+        let line = script.span.start.line.saturating_add(number).saturating_sub(1);
+        Span::point(line, 1)
+    };
     match Script::of(whole, &BTreeMap::new()) {
-        Script::Calls { words, before, after, lost, .. } => {
+        Script::Calls(Call { words, before, after, lost, dropped, .. }) => {
             script::tell_of_lost(&lost, at.span, tell);
+            script::tell_of_dropped(&dropped, &line, tell);
             let signal = after.as_deref().and_then(signal::taken_out);
             let (after, signal) = match signal {
                 Some((rest, signal)) => (rest, Some(signal)),
@@ -92,39 +98,25 @@ fn translated(script: &Node, at: &Node, tell: &mut Teller<'_>) -> Option<Node> {
             }
             call::document(&words, at, steps, signal, tell)
         }
-        Script::Opaque | Script::CallsNothing => {
-            let message = match unknown(whole, at.text().unwrap_or_default()).as_slice() {
-                [] => "this call of `/etc/eks/bootstrap.sh` cannot be read beforehand: only a shell could follow it".to_owned(),
-                names => format!(
-                    "this call of `/etc/eks/bootstrap.sh` depends on what is known only on the node or to the stack: `{}`",
-                    names.join("`, `")
-                ),
-            };
-            let hint = "call it once, by itself on a line, with words that are known; give a template its parameters with `--parameter NAME=VALUE`";
-            tell.error(codes::FIELD_REFUSED, at.span, message, hint);
+        Script::CallsNothing => None,
+        Script::Opaque(Opaque { why: Why::Unknown(words), .. }) => {
+            for (word, number) in words {
+                let message = format!(
+                    "this call of `/etc/eks/bootstrap.sh` hangs on `{word}`, which is known only on the node or to the stack"
+                );
+                let hint =
+                    "write what it stands for; give a template its parameters with `--parameter NAME=VALUE`";
+                tell.error(codes::FIELD_REFUSED, line(number), message, hint);
+            }
+            None
+        }
+        Script::Opaque(Opaque { number, why }) => {
+            let message = format!("this call of `/etc/eks/bootstrap.sh` cannot be read beforehand: {why}");
+            let hint = "call it once, outside of conditions, loops and functions, as the image has it";
+            tell.error(codes::FIELD_REFUSED, line(number), message, hint);
             None
         }
     }
-}
-
-/// Variables of the call that the script does not set.
-fn unknown(script: &str, line: &str) -> Vec<String> {
-    let lines = shell::lines(script);
-    let set: BTreeSet<&str> =
-        lines.iter().filter_map(|line| shell::assignment(line)).map(|(name, _)| name).collect();
-    let call = lines.iter().find(|all| all.contains(line.trim_end_matches('\\').trim()));
-    let mut found = Vec::new();
-    for part in call.map_or(line, String::as_str).split('$').skip(1) {
-        let part = part.strip_prefix('{').unwrap_or(part);
-        let name: String = part
-            .chars()
-            .take_while(|letter| letter.is_ascii_alphanumeric() || "_:".contains(*letter))
-            .collect();
-        if !name.is_empty() && !set.contains(name.as_str()) && !found.contains(&name) {
-            found.push(name);
-        }
-    }
-    found
 }
 
 fn step(at: &Node, name: &str, script: &str, (side, phase): (&str, &str)) -> Node {

@@ -1,6 +1,6 @@
 //! The signal behind a call: `cfn-signal`, which the plan sends itself.
 
-use crate::eksctl::shell;
+use crate::shell;
 
 /// Whom a script tells how it ended, as far as it says so in plain words.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) struct Told {
 pub(super) fn taken_out(script: &str) -> Option<(Option<String>, Told)> {
     let is_signal =
         |line: &str| line.split_whitespace().next().is_some_and(|first| first.ends_with("cfn-signal"));
-    let lines = shell::lines(script);
+    let lines: Vec<String> = shell::lines(script).into_iter().map(|line| line.text).collect();
     let call = lines.iter().find(|line| is_signal(line))?;
     let words: Vec<&str> = call.split_whitespace().collect();
     let value = |flag: &str| {

@@ -72,7 +72,7 @@ fn is_name(letter: char) -> bool {
 }
 
 /// The variables that lines use: `$NAME`, `${NAME…}`, `${#NAME}` and `${!NAME}`.
-pub(super) fn used(lines: &str) -> BTreeSet<String> {
+pub(crate) fn used(lines: &str) -> BTreeSet<String> {
     let behind = lines.split('$').skip(1);
     let names = behind.filter_map(|text| {
         let text = text.strip_prefix('{').map_or(text, |inner| inner.trim_start_matches(['#', '!']));
@@ -84,7 +84,7 @@ pub(super) fn used(lines: &str) -> BTreeSet<String> {
 }
 
 /// Whether lines have this word.
-pub(super) fn mentions(lines: &str, name: &str) -> bool {
+pub(crate) fn mentions(lines: &str, name: &str) -> bool {
     lines.split(|letter: char| !is_name(letter)).any(|word| word == name)
 }
 

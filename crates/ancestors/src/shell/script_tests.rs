@@ -1,0 +1,125 @@
+use super::*;
+
+fn of(script: &str) -> Script {
+    Script::of(script, &BTreeMap::from([("CLUSTER_NAME", "demo".to_owned())]))
+}
+
+fn call(script: &str) -> Call {
+    match of(script) {
+        Script::Calls(call) => call,
+        other => panic!("{script}: {other:?}"),
+    }
+}
+
+fn why(script: &str) -> (u32, Why) {
+    match of(script) {
+        Script::Opaque(Opaque { number, why }) => (number, why),
+        other => panic!("{script}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_script_is_taken_apart_around_its_call() {
+    let script = "#!/bin/bash\nset -ex\nsource /var/lib/cloud/scripts/eksctl/bootstrap.helper.sh\nPODS=40\ntouch /a\n/etc/eks/bootstrap.sh ${CLUSTER_NAME} \\\n  --kubelet-extra-args \"--max-pods=$PODS\"\ntouch /b\n";
+    let Call { number, words, before, after, strict, lost, dropped } = call(script);
+    assert_eq!(number, 6);
+    assert_eq!(words, ["demo", "--kubelet-extra-args", "--max-pods=40"]);
+    let head = format!("#!/bin/bash\nset -ex\n{STRICT}\nPODS=40\n");
+    assert_eq!(before, Some(format!("{head}touch /a\n")));
+    assert_eq!(after, Some(format!("{head}touch /b\n")));
+    assert!(strict && lost.is_empty() && dropped.is_empty());
+}
+
+/// All of these call the image's script with one word.
+#[test]
+fn calls_are_known_in_many_forms() {
+    for line in [
+        "/etc/eks/bootstrap.sh demo || exit 1",
+        "/etc/eks/bootstrap.sh demo || true",
+        "/etc/eks/bootstrap.sh demo || { echo failed >&2; exit 1; }",
+        "/etc/eks/bootstrap.sh demo > /var/log/x 2>&1",
+        "/etc/eks/bootstrap.sh demo 2>&1 | tee -a /var/log/x || exit 1",
+        "bash -xe /etc/eks/bootstrap.sh demo",
+        "sudo -E /etc/eks/bootstrap.sh demo",
+        "sudo -u root bash -o pipefail \"/etc/eks/bootstrap.sh\" demo",
+        "exec /etc/eks/bootstrap.sh demo",
+        "CLUSTER=demo; /etc/eks/bootstrap.sh $CLUSTER",
+        "export CLUSTER=\"demo\" OTHER=x && /etc/eks/bootstrap.sh \"${CLUSTER}\"",
+        "/etc/eks/bootstrap.sh \\\n  demo # it is",
+        "echo calling /etc/eks/bootstrap.sh\n/etc/eks/bootstrap.sh demo;",
+        "cat <<EOF\n/etc/eks/bootstrap.sh other isn't called\nEOF\n/etc/eks/bootstrap.sh demo",
+    ] {
+        let call = call(&format!("#!/bin/bash\nset -ex\n{line}\n"));
+        assert_eq!(call.words, ["demo"], "{line}");
+        assert_eq!(call.dropped, [], "{line}");
+    }
+}
+
+#[test]
+fn what_stands_on_the_line_of_the_call_keeps_its_side() {
+    let call = call("cd /tmp && touch a && /etc/eks/bootstrap.sh demo && touch /b; touch /c\n");
+    assert_eq!(call.before.as_deref().unwrap().lines().nth(1), Some("cd /tmp || exit 1"));
+    assert_eq!(call.before.as_deref().unwrap().lines().nth(2), Some("touch a || exit 1"));
+    assert_eq!(call.after.as_deref().unwrap().lines().last(), Some("touch /b; touch /c"));
+}
+
+#[test]
+fn what_nobody_does_any_more_is_named() {
+    let dropped = |script: &str| call(script).dropped;
+    assert_eq!(
+        dropped("true\n/etc/eks/bootstrap.sh demo || shutdown -h now"),
+        [(2, "shutdown -h now".to_owned(), Dropped::OnFailure)]
+    );
+    assert_eq!(dropped("/etc/eks/bootstrap.sh demo | grep x"), [(1, "grep x".to_owned(), Dropped::Reader)]);
+    let script = "exec /etc/eks/bootstrap.sh demo\n# the end\ntouch /b\n";
+    assert_eq!(dropped(script), [(3, "touch /b".to_owned(), Dropped::Never)]);
+    assert_eq!(call(script).after, None);
+}
+
+/// The script takes its flags from variables, too, where they reach it.
+#[test]
+fn variables_that_reach_the_call_are_flags() {
+    let words =
+        call("export USE_MAX_PODS=false\nCLUSTER_ID=x\nIP_FAMILY=ipv4 /etc/eks/bootstrap.sh demo").words;
+    assert_eq!(words, ["--ip-family", "ipv4", "--use-max-pods", "false", "demo"]);
+}
+
+#[test]
+fn values_are_split_and_added_to_as_bash_does() {
+    let script =
+        "ARGS='--a b'\nARGS+=\" --c\"\n/etc/eks/bootstrap.sh demo $ARGS --kubelet-extra-args \"$ARGS\"";
+    assert_eq!(call(script).words, ["demo", "--a", "b", "--c", "--kubelet-extra-args", "--a b --c"]);
+}
+
+#[test]
+fn options_say_whether_a_failure_ends_a_script() {
+    for line in ["set -e", "set -xeuo pipefail", "set -o errexit", "#!/bin/bash -xe", STRICT] {
+        assert_eq!(is_strict(line), Some(true), "{line}");
+    }
+    for line in ["set +e", "set +o errexit"] {
+        assert_eq!(is_strict(line), Some(false), "{line}");
+    }
+    for line in ["set -x", "set -o pipefail", "#!/bin/bash", "#!/usr/bin/env bash", "set -- -a"] {
+        assert_eq!(is_strict(line), None, "{line}");
+    }
+}
+
+#[test]
+fn what_only_a_shell_can_follow_is_told_with_its_line() {
+    let unknown = |word: &str, line: u32| Why::Unknown(vec![(word.to_owned(), line)]);
+    for (script, expected) in [
+        ("/etc/eks/bootstrap.sh $(hostname)", (1, unknown("$(hostname)", 1))),
+        ("/etc/eks/bootstrap.sh demo \\\n --cluster-id $ID", (1, unknown("$ID", 2))),
+        ("if true; then\n/etc/eks/bootstrap.sh demo\nfi", (2, Why::Condition)),
+        ("if [ -e /a ]; then /etc/eks/bootstrap.sh demo; fi", (1, Why::Condition)),
+        ("[ -e /a ] || /etc/eks/bootstrap.sh demo", (1, Why::Condition)),
+        ("sed -i s/a/b/ /etc/eks/bootstrap.sh\n/etc/eks/bootstrap.sh demo", (1, Why::Touched)),
+        ("/etc/eks/bootstrap.sh a\n/etc/eks/bootstrap.sh b", (2, Why::Twice(1))),
+        ("A=1\nif true; then\n  A=2\nfi\n/etc/eks/bootstrap.sh demo --cluster-id $A", (5, unknown("$A", 5))),
+        ("A=1\nA=$(hostname)\n/etc/eks/bootstrap.sh demo --cluster-id $A", (3, unknown("$A", 3))),
+    ] {
+        assert_eq!(why(script), expected, "{script}");
+    }
+    assert_eq!(of("#!/bin/sh\n/opt/mine"), Script::CallsNothing);
+    assert_eq!(of("#!/bin/sh\ncat <<X > /y\n/etc/eks/bootstrap.sh demo\nX\n"), Script::CallsNothing);
+}
