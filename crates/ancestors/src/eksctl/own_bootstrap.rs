@@ -13,7 +13,7 @@ use super::steps::escaped;
 use super::{flags, helper, kubelet, marks, node_config, overtaken};
 use crate::codes;
 use crate::shell;
-use crate::shell::script::{self, Call, Script};
+use crate::shell::script::{Call, Script};
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
 
@@ -41,8 +41,8 @@ pub(super) fn carry_out(
             let message = "the call of `/etc/eks/bootstrap.sh` is read and carried out by the plan; the rest of the script becomes steps before and after it";
             tell.note(codes::DIFFERENCE, own.key_span, message, "nothing has to be changed");
             helper::tell_of_missing(script, own.key_span, &variables, tell);
-            script::tell_of_lost(&lost, own.key_span, tell);
-            script::tell_of_dropped(&dropped, &|_| own.key_span, tell);
+            shell::tell_of_lost(&lost, own.key_span, tell);
+            shell::tell_of_dropped(&dropped, &|_| own.key_span, tell);
             if let Some(script) = before {
                 overtaken::tell_of(&script, own.key_span, tell);
                 // A shell that goes on after a failure comes to the call in any case.

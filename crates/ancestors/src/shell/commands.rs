@@ -27,11 +27,7 @@ pub(super) fn commands(line: &str) -> Vec<(&str, Behind)> {
                 letters.next();
             }
             ('\'' | '"' | '`', None) => quote = Some(letter),
-            (_, Some(open)) => {
-                if open == letter {
-                    quote = None;
-                }
-            }
+            (_, Some(open)) if open == letter => quote = None,
             // A comment goes to the end of the line.
             ('#', None) if earlier.is_whitespace() && depth == 0 => {
                 commands.push((line.get(begun..at).unwrap_or_default(), Behind::Follows));
@@ -86,12 +82,8 @@ pub(super) fn without_redirections(command: &str) -> String {
                 continue;
             }
             ('\'' | '"' | '`', None) => quote = Some(letter),
-            (_, Some(open)) => {
-                if open == letter {
-                    quote = None;
-                }
-            }
-            ('>' | '<', None) | ('&', None) if letter != '&' || letters.peek() == Some(&'>') => {
+            (_, Some(open)) if open == letter => quote = None,
+            ('>' | '<' | '&', None) if letter != '&' || letters.peek() == Some(&'>') => {
                 // The number of what is redirected stands right before it.
                 let word = kept.rsplit(char::is_whitespace).next().unwrap_or_default();
                 if !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bringup_diag::Span;
 use bringup_spec::bootstrap_flags::FLAGS;
 
 use super::commands::{Behind, commands, without_redirections};
 use super::halves::{self, Handover};
+use super::prefix::{BOOTSTRAP, Prefix, first_word, is_plain_answer, prefix};
 use super::{Line, lines, words};
-use crate::codes;
-use crate::tell::Teller;
 
 /// What a script does.
 #[derive(Debug, PartialEq, Eq)]
@@ -73,27 +71,6 @@ pub(crate) enum Why {
     /// Something else is done with the script's file.
     Touched,
 }
-
-impl std::fmt::Display for Why {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Unknown(words) => {
-                let words: Vec<String> =
-                    words.iter().map(|(word, line)| format!("`{word}` on line {line}")).collect();
-                write!(
-                    out,
-                    "it hangs on what is known only on the node or to the stack, {}",
-                    words.join(", ")
-                )
-            }
-            Self::Condition => write!(out, "whether it is called hangs on how another command ends"),
-            Self::Twice(first) => write!(out, "it is called on line {first} already"),
-            Self::Touched => write!(out, "something else is done with the script's file"),
-        }
-    }
-}
-
-const BOOTSTRAP: &str = "/etc/eks/bootstrap.sh";
 
 /// Files of eksctl's own that people read in.
 const SOURCED: [&str; 2] = ["/etc/eksctl/", "/var/lib/cloud/scripts/eksctl/"];
@@ -245,7 +222,7 @@ impl Reading {
         }
         let mut rest = parts.iter().copied().peekable();
         while let Some((command, behind)) = rest.next() {
-            let Some(prefix) = prefix(command) else {
+            let Some(begin) = prefix(command) else {
                 match behind {
                     Behind::Follows => self.plain(command),
                     // Without it there is no call.
@@ -261,10 +238,10 @@ impl Reading {
             if let Some((first, _)) = &self.call {
                 return Err(Why::Twice(*first));
             }
-            let words = self.words(number, command, &prefix, script)?;
+            let words = self.words(number, command, &begin, script)?;
             self.call = Some((number, words));
             self.after.begins = self.after.lines.len();
-            self.replaced = prefix.replaces;
+            self.replaced = begin.replaces;
             let mut behind = behind;
             while behind == Behind::Reads {
                 let Some((reader, next)) = rest.next() else { break };
@@ -283,7 +260,7 @@ impl Reading {
             }
             let mut last = String::new();
             for (command, behind) in rest {
-                if prefix_of_call(command) {
+                if prefix(command).is_some() {
                     return Err(Why::Twice(number));
                 }
                 last.push_str(command);
@@ -366,48 +343,9 @@ impl Reading {
 /// A script without the call, whose words are read rather than run.
 pub(crate) fn without_call(script: &str) -> String {
     let kept = lines(script).into_iter().filter(|line| {
-        line.handed_on || !commands(line.text.trim()).iter().any(|(command, _)| prefix_of_call(command))
+        line.handed_on || !commands(line.text.trim()).iter().any(|(command, _)| prefix(command).is_some())
     });
     kept.map(|line| line.text).collect::<Vec<_>>().join("\n")
-}
-
-/// Tells of variables that do not reach the part behind the call.
-pub(crate) fn tell_of_lost(names: &[String], span: Span, tell: &mut Teller<'_>) {
-    for name in names {
-        let message = format!(
-            "the part behind the call uses `{name}`, which the part before it sets: they are two scripts here, and only bash can hand it over"
-        );
-        let hint = "write `#!/bin/bash` into the first line, or set it again behind the call";
-        tell.warning(codes::FIELD_DIFFERS, span, message, hint);
-    }
-}
-
-/// Tells of commands that nobody gives any more; `at` has the place of a line.
-pub(crate) fn tell_of_dropped(
-    dropped: &[(u32, String, Dropped)],
-    at: &dyn Fn(u32) -> Span,
-    tell: &mut Teller<'_>,
-) {
-    for (line, command, when) in dropped {
-        let (message, hint) = match when {
-            Dropped::OnFailure => (
-                format!(
-                    "`{command}` is done only where the call fails, and is not carried out: the agent tries again and tells how it ended"
-                ),
-                "use `signals` to tell somebody, or a hook for `on-failure`",
-            ),
-            Dropped::Reader => (
-                format!("`{command}` does not get what the call writes: the plan takes its place"),
-                "the agent's own log is in the journal, see `journalctl -u bringup`",
-            ),
-            Dropped::Never => (
-                format!("`{command}` stands behind `exec` and is never done, here as before"),
-                "remove it, or take `exec` away",
-            ),
-        };
-        let severity = if *when == Dropped::Never { Teller::note } else { Teller::warning };
-        severity(tell, codes::FIELD_DIFFERS, at(*line), message, hint);
-    }
 }
 
 /// Whether bash runs a script; it does so where nothing else is said.
@@ -470,79 +408,6 @@ impl Part {
         let shebang = if text.starts_with("#!") { "" } else { "#!/bin/bash\n" };
         Some(format!("{shebang}{text}\n"))
     }
-}
-
-/// What stands before the words of a call.
-struct Prefix {
-    /// Its length, the name of the image's script included.
-    length: usize,
-    /// Variables that are set for the call alone.
-    assigned: Vec<String>,
-    /// Whether the shell becomes the call.
-    replaces: bool,
-}
-
-/// Programs that run another.
-const RUNNERS: [&str; 12] = [
-    "bash",
-    "/bin/bash",
-    "/usr/bin/bash",
-    "sh",
-    "/bin/sh",
-    "/usr/bin/sh",
-    "sudo",
-    "/usr/bin/sudo",
-    "exec",
-    "env",
-    "time",
-    "nohup",
-];
-
-/// What stands before the words of a call, if a command is one, perhaps through a shell or sudo.
-fn prefix(command: &str) -> Option<Prefix> {
-    let mut prefix = Prefix { length: 0, assigned: Vec::new(), replaces: false };
-    let mut rest = command;
-    let mut value_follows = false;
-    loop {
-        let word = rest.split_whitespace().next()?;
-        let begin = rest.find(word)?;
-        rest = rest.get(begin + word.len()..)?;
-        if word.trim_matches(['"', '\'']) == BOOTSTRAP {
-            prefix.length = command.len() - rest.len();
-            return Some(prefix);
-        }
-        if std::mem::take(&mut value_follows) {
-            continue;
-        }
-        if word.starts_with('-') {
-            // `sudo -u root`, `bash -o pipefail`
-            value_follows = matches!(word, "-u" | "-o");
-        } else if super::assignment(word).is_some() {
-            prefix.assigned.push(word.to_owned());
-        } else if RUNNERS.contains(&word) {
-            prefix.replaces |= word == "exec";
-        } else {
-            return None;
-        }
-    }
-}
-
-fn prefix_of_call(command: &str) -> bool {
-    prefix(command).is_some()
-}
-
-fn first_word(command: &str) -> &str {
-    command.split_whitespace().next().unwrap_or_default()
-}
-
-/// Whether a command that answers a failure only ends the script, goes on or says something: the agent stops there by
-/// itself, tries again and tells how it ended.
-fn is_plain_answer(command: &str) -> bool {
-    let inside = command.trim().trim_start_matches(['{', '(']).trim_end_matches(['}', ')']);
-    let plain = |(part, _): &(&str, Behind)| {
-        matches!(first_word(part), "exit" | "return" | "true" | ":" | "false" | "echo" | "printf" | "logger")
-    };
-    commands(inside).iter().all(plain)
 }
 
 /// Whether a line opens a block.

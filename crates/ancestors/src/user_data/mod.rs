@@ -13,7 +13,8 @@ use bringup_yaml::{Content, Node};
 
 use crate::codes;
 use crate::eksctl::steps::escaped;
-use crate::shell::script::{self, Call, Opaque, Script, Why};
+use crate::shell;
+use crate::shell::script::{Call, Opaque, Script, Why};
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
 
@@ -82,8 +83,8 @@ fn translated(script: &Node, at: &Node, tell: &mut Teller<'_>) -> Option<Node> {
     };
     match Script::of(whole, &BTreeMap::new()) {
         Script::Calls(Call { words, before, after, lost, dropped, .. }) => {
-            script::tell_of_lost(&lost, at.span, tell);
-            script::tell_of_dropped(&dropped, &line, tell);
+            shell::tell_of_lost(&lost, at.span, tell);
+            shell::tell_of_dropped(&dropped, &line, tell);
             let signal = after.as_deref().and_then(signal::taken_out);
             let (after, signal) = match signal {
                 Some((rest, signal)) => (rest, Some(signal)),
