@@ -32,7 +32,7 @@ def registered(machine, node, api=tectonic.API):
 
 def of_bootstrap(machine):
     """On an image of EKS' kind, where the script is a link to the agent."""
-    return ["user-data.sh"], bootstrap.image(machine)
+    return ["user-data.sh", "--with", TOP / "examples/bootstrap/additions.yaml"], bootstrap.image(machine)
 
 
 def of_eksctl(machine):
@@ -84,10 +84,9 @@ def boots(name):
         prepared, path, content = EXAMPLES[name]
         (file, *words), options = prepared(machine)
         place = TOP / "examples" / name / file
-        if name != "bootstrap":
-            grouped = words[: words.index("--group")] if "--group" in words else words
-            built = subprocess.run([bench.BRINGUP, "build", place, *grouped, "-o", machine.folder / "built"], capture_output=True, text=True, timeout=60)
-            assert built.returncode == 0, built.stderr
+        grouped = words[: words.index("--group")] if "--group" in words else words
+        built = subprocess.run([bench.BRINGUP, "build", place, *grouped, "-o", machine.folder / "built"], capture_output=True, text=True, timeout=60)
+        assert built.returncode == 0, built.stderr
         words = [] if name in CALLS else words
         machine.boot(place, *words, *options, gated=name not in CALLS, patience=90).came_up()
         assert len(machine.calls()) == 1, machine.calls()
