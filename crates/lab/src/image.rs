@@ -8,7 +8,7 @@ use crate::address::Address;
 use crate::authority::Authority;
 use crate::hindrance;
 use crate::kernel::Touched;
-use crate::stand_in::{KUBELET, KUBELET_UNIT, Misbehaviour, RUNTIME_UNIT, expected, runtime};
+use crate::stand_in::{KUBELET, KUBELET_UNIT, Misbehaviour, PACKET_FILTER, RUNTIME_UNIT, expected, runtime};
 use crate::{Instance, Kubernetes, LabFault, Subject, Way, Wishes};
 
 /// The name of a machine that no cloud gives one.
@@ -123,6 +123,10 @@ impl Layer {
             let runtime_version = version("containerd").unwrap_or_else(|| "2.0.0".to_owned());
             self.write(RUNTIME_PATH, runtime(&runtime_version).as_bytes(), 0o755)?;
             self.write(RUNTIME_UNIT_PATH, RUNTIME_UNIT.as_bytes(), 0o644)?;
+        }
+        if subject.stands_for.is_some() {
+            let (path, program) = PACKET_FILTER;
+            self.write(path, program.as_bytes(), 0o755)?;
         }
         let mut unit = KUBELET_UNIT.to_owned();
         if let Some(kubelet) = wishes.real_kubelet() {

@@ -29,10 +29,7 @@ def settings(lab):
     made = document(os="amazon-linux-2", kubelet={"config": SETTINGS}, kernelModules=[], sysctls={})
     made["spec"] |= {"flavour": "eks", "kubernetes": {"version": "1.32"}}
     own = machine.give(OWN, "kubelet-config.json")
-    # The image's unit lets forwarded packets through before kubelet starts.
-    packets = machine.give("#!/bin/sh\n", "iptables", 0o755)
-    files = ("--file", f"/etc/kubernetes/kubelet/kubelet-config.json={own}", "--file", f"/sbin/iptables={packets}")
-    trial = machine.boot(made, *files, "--reboot").came_up()
+    trial = machine.boot(made, "--file", f"/etc/kubernetes/kubelet/kubelet-config.json={own}", "--reboot").came_up()
     assert [len(trial.of("kubelet.service", "started", boot)) for boot in (1, 2)] == [1, 1], trial.story()
     found = config(machine)
     # The third is bootstrap.sh's own.

@@ -15,19 +15,14 @@ def flavoured():
     return made
 
 
-def image(machine):
-    """The image of Amazon Linux 2 has it, and kubelet's unit calls it; the lab's Debian has none."""
-    return ["--file", f"/sbin/iptables={machine.give('#!/bin/sh', 'iptables', 0o755)}"]
-
-
 def killed(lab):
     """The agent is killed while it writes, at the gate and while it watches kubelet; then the machine boots again."""
     undisturbed = lab.machine("eksctl")
-    undisturbed.boot(flavoured(), *image(undisturbed)).came_up()
+    undisturbed.boot(flavoured()).came_up()
     machine = lab.machine("eksctl killed")
     steps = ("eksctl-kubelet", "gate", "kubelet")
     kills = [word for step in steps for word in ("--kill", step)]
-    trial = machine.boot(flavoured(), *image(machine), *kills, "--reboot", patience=90).came_up()
+    trial = machine.boot(flavoured(), *kills, "--reboot", patience=90).came_up()
     assert len(trial.of("lab", "killed")) == len(steps), trial.story()
     for boot in (1, 2):
         assert len(trial.of("kubelet.service", "started", boot)) == 1, trial.story()

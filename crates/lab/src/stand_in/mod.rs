@@ -1,4 +1,4 @@
-//! What stands in for programs that are not given: kubelet and the container runtime.
+//! What stands in for programs that are not given: kubelet, the container runtime, and what other systems' images have.
 
 use bringup_plan::{Action, Plan};
 use serde_json::json;
@@ -32,6 +32,9 @@ pub(crate) const RUNTIME_UNIT: &str = "[Unit]\nDescription=containerd (stand-in)
 pub(crate) fn runtime(version: &str) -> String {
     format!("#!/bin/sh\necho containerd github.com/containerd/containerd v{version} lab\n")
 }
+
+/// A packet filter that leaves the kernel's alone: units of other systems' images call it before kubelet.
+pub(crate) const PACKET_FILTER: (&str, &str) = ("/usr/sbin/iptables", "#!/bin/sh\n");
 
 /// The version that a plan expects of a piece of software, with all three numbers.
 pub(crate) fn expected(plan: &Plan, software: &str) -> Option<String> {

@@ -164,6 +164,9 @@ impl Trial {
             None => "Debian 12".to_owned(),
         };
         let mut stand_ins = vec!["kernel settings and modules".to_owned()];
+        if self.subject.stands_for.is_some() {
+            stand_ins.push("iptables".to_owned());
+        }
         if self.wishes.kubernetes.as_ref().is_some_and(|cluster| cluster.stood_in_for_eks()) {
             stand_ins.push("EKS' authenticator".to_owned());
         }
