@@ -22,8 +22,8 @@ NOT_COMPARED = re.compile(
     r"|/etc/(machine-id|\.pwd\.lock|sudoers.*|ssh.*|hostname)$|/etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$"
     r"|/etc/systemd/system/(\S*/)?lab[.-]\S*$|/etc/systemd/system/(multi-user\.target\.wants|bringup-step-\S*\.d)$|/etc/ssl/certs/ca-certificates.crt$|/etc/\.updated$|/var/\.updated$"
 )
-# All that the agent may leave of its own; a machine whose last word was that `report` has finished was writing `done.json`.
-RECORDS = re.compile(r"(journal|done\.json|\.done\.json\.bringup-new|failed\.json|output|output/[^/]+|fetch|originals|originals/.+)$")
+# All that the agent may leave of its own.
+RECORDS = re.compile(r"(journal|done\.json|failed\.json|output|output/[^/]+|fetch|originals|originals/.+)$")
 
 
 class Differs(Exception):

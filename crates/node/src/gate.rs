@@ -30,8 +30,8 @@ pub(crate) fn open(files: &Files<'_>, environment: &BTreeMap<String, Text>) -> R
 
 /// Queues kubelet and what follows the gate, without waiting for them. What runs already is left alone.
 ///
-/// An agent that dies after the gate is recorded as open takes these jobs with it: they wait for its unit. So whoever finds
-/// the gate open queues them, too.
+/// Whoever finds the gate open queues them, too: a job may have been taken back meanwhile, or have failed while there was no
+/// gate yet.
 pub(crate) fn queue(machine: &Machine, plan: &Plan) -> Result<(), BusFault> {
     if !machine.is_itself() {
         return Ok(());

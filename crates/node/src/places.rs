@@ -12,6 +12,8 @@ pub(crate) const FAILED: &str = "/var/lib/bringup/failed.json";
 pub(crate) const STATUS: &str = "/run/bringup/status.json";
 /// The same with what a program wrote, for root; there only while there is such a thing to tell.
 pub(crate) const FULL_STATUS: &str = "/run/bringup/status-full.json";
+/// What kubelet was last started with, until it is known how that ended.
+pub(crate) const BEGUN: &str = "/run/bringup/kubelet-begun.json";
 /// Keeps two agents apart.
 pub(crate) const LOCK: &str = "/run/bringup/lock";
 /// Where operator's programs write.

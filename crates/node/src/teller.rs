@@ -53,7 +53,7 @@ impl Teller {
             Ear::Journal => for_journal(),
             Ear::Person | Ear::PersonAndJournal => for_person(event),
         };
-        let _ = writeln!(std::io::stderr().lock(), "{text}");
+        say(text);
         if self.ear == Ear::PersonAndJournal {
             journal::tell(Path::new(journal::SOCKET), "bringup-node", &for_journal());
         }
@@ -79,8 +79,14 @@ impl Teller {
 
     /// Tells what has no event of its own.
     pub(crate) fn note(text: &str) {
-        let _ = writeln!(std::io::stderr().lock(), "bringup-node: {text}");
+        say(format!("bringup-node: {text}"));
     }
+}
+
+/// A line at once: nobody else's comes between its pieces.
+fn say(mut line: String) {
+    line.push('\n');
+    let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }
 
 /// Whether what this process writes goes to the journal. Who starts it may have led that elsewhere, and left the variable.

@@ -265,10 +265,11 @@ impl Run<'_> {
                 }
                 Led::End(Ended::No)
             }
-            Effect::Done(done) => {
-                if self.asked.range.until.is_none() {
-                    results::done(&files, &done)?;
-                }
+            Effect::Report(done) => {
+                results::done(&files, &done)?;
+                Led::On
+            }
+            Effect::Done => {
                 // Another agent of this boot may have opened the gate; the manager waits to hear it from this one.
                 self.teller.ready();
                 Led::End(Ended::Well)

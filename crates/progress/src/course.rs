@@ -151,8 +151,10 @@ pub enum Effect {
         /// Whether it was known already, from an earlier run in this boot: what is on the disk says more.
         known: bool,
     },
+    /// Write this to `done.json`, and return when it is on the disk. Nobody hears that all is done before that.
+    Report(Box<Done>),
     /// All that was asked for is done.
-    Done(Box<Done>),
+    Done,
 }
 
 /// An attempt at a step.

@@ -28,6 +28,6 @@ pub use manner::{LONGEST_PROBE_MS, Manner};
 pub use record::{Entry, FORMAT, Failure, FailureKind, Outcome, Record, Success, Work};
 pub use schemas::SCHEMAS;
 pub use state::{Last, State, StepState};
-pub use status::{Done, Failed, Standing, Status, StepProgress, StepStatus};
+pub use status::{Done, Failed, Standing, Status, StepProgress, StepStatus, is_whole};
 pub use text::{AtWork, line, page};
 pub use unit_name::unit_of;

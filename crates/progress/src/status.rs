@@ -48,6 +48,11 @@ pub struct Status {
     pub steps: Vec<StepStatus>,
 }
 
+/// Whether nothing is left of the plan by a run that is done: not so where it was to end early.
+pub fn is_whole(status: &Status) -> bool {
+    status.until.is_none() || status.steps.iter().all(|step| step.progress != StepProgress::Pending)
+}
+
 /// How it stands, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::status::{Standing, Status, StepProgress};
+use crate::status::{Standing, Status, StepProgress, is_whole};
 
 /// The last lines of a program's output that a page shows.
 const TAIL_LINES: usize = 10;
@@ -41,7 +41,8 @@ pub fn page(status: &Status, at_ms: u64, at_work: AtWork) -> String {
     }
     let unfinished = matches!(status.standing, Standing::Running | Standing::Waiting | Standing::Paused);
     let left = unfinished && at_work == AtWork::Nobody;
-    if left {
+    let early = status.standing == Standing::Done && !is_whole(status) && at_work == AtWork::Nobody;
+    if left || early {
         text.push_str("  no agent is at work on it now; `bringup-node up` goes on\n");
     } else if let Some(next) = status.next_try_at_ms {
         let _ = match next.saturating_sub(at_ms).div_ceil(1000) {

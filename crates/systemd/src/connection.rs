@@ -1,6 +1,6 @@
 //! One socket, with systemd or a bus at the other end.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -10,16 +10,39 @@ use crate::BusFault;
 use crate::wire::{Kind, Message, Value, total_length};
 
 /// How long a method may take to answer. Methods that start work answer when it is queued.
-const ANSWER: Duration = Duration::from_secs(25);
+pub(crate) const ANSWER: Duration = Duration::from_secs(25);
 
-/// A connection. Signals that come while an answer is awaited are kept.
+/// How long signals may gather while a slow answer is awaited.
+const HEAP: Duration = Duration::from_millis(5);
+
+/// How much is taken from the socket at once: a reload brings hundreds of short signals.
+const CHUNK: usize = 64 * 1024;
+
+/// A connection. Signals that come while an answer is awaited are kept, and read only by who wants them.
 #[derive(Debug)]
 pub struct Connection {
     stream: UnixStream,
     serial: u32,
     bus: bool,
-    signals: VecDeque<Message>,
+    signals: VecDeque<Vec<u8>>,
     buffer: Vec<u8>,
+    /// How much of the buffer has been taken out of it.
+    taken: usize,
+}
+
+/// A question to somebody on the other side.
+#[derive(Clone, Debug)]
+pub struct Question<'a> {
+    /// Who is asked, where there is a bus between.
+    pub destination: &'a str,
+    /// The object.
+    pub path: &'a str,
+    /// The object's interface.
+    pub interface: &'a str,
+    /// The method.
+    pub member: &'a str,
+    /// The values that it takes.
+    pub body: Vec<Value>,
 }
 
 impl Connection {
@@ -39,7 +62,8 @@ impl Connection {
     fn open(socket: &Path, bus: bool) -> Result<Self, BusFault> {
         let unreachable = |source| BusFault::Unreachable { socket: socket.display().to_string(), source };
         let stream = UnixStream::connect(socket).map_err(unreachable)?;
-        let mut connection = Self { stream, serial: 0, bus, signals: VecDeque::new(), buffer: Vec::new() };
+        let mut connection =
+            Self { stream, serial: 0, bus, signals: VecDeque::new(), buffer: Vec::new(), taken: 0 };
         connection.authenticate()?;
         Ok(connection)
     }
@@ -86,66 +110,107 @@ impl Connection {
         body: Vec<Value>,
         patience: Duration,
     ) -> Result<Vec<Value>, BusFault> {
-        let mut message = Message::call(self.bus.then_some(destination), path, interface, member, body);
-        self.serial = self.serial.checked_add(1).unwrap_or(1);
-        message.serial = self.serial;
-        self.send(&message.to_bytes())?;
+        let question = Question { destination, path, interface, member, body };
+        let mut answers = self.ask(&[question], patience)?;
+        answers.pop().unwrap_or_else(|| Err(BusFault::Late { member: member.to_owned(), seconds: 0 }))
+    }
+
+    /// Asks all of it at once, and waits for all answers: one way there and back, whatever their number. They come in the
+    /// order of the questions.
+    pub fn ask(
+        &mut self,
+        questions: &[Question<'_>],
+        patience: Duration,
+    ) -> Result<Vec<Result<Vec<Value>, BusFault>>, BusFault> {
+        let mut bytes = Vec::new();
+        let mut serials = Vec::new();
+        for question in questions {
+            let Question { destination, path, interface, member, body } = question.clone();
+            let mut message = Message::call(self.bus.then_some(destination), path, interface, member, body);
+            self.serial = self.serial.checked_add(1).unwrap_or(1);
+            message.serial = self.serial;
+            serials.push(self.serial);
+            bytes.extend(message.to_bytes());
+        }
+        self.send(&bytes)?;
         let deadline = Instant::now() + patience;
-        while let Some(answer) = self.next(deadline)? {
-            if answer.answers != Some(message.serial) {
-                if answer.kind == Kind::Signal {
-                    self.signals.push_back(answer);
-                }
+        let mut answers = BTreeMap::new();
+        while answers.len() < serials.len() {
+            if patience > ANSWER && self.next_is_missing() {
+                // Who takes long to answer may tell of hundreds of units meanwhile, one by one: a reload does. Hearing them in
+                // heaps takes less than waking up for each.
+                std::thread::sleep(HEAP);
+            }
+            let Some(bytes) = self.next(deadline)? else {
+                let late = serials.iter().zip(questions).find(|(serial, _)| !answers.contains_key(*serial));
+                let member = late.map_or("", |(_, question)| question.member).to_owned();
+                return Err(BusFault::Late { member, seconds: patience.as_secs() });
+            };
+            if is_signal(&bytes) {
+                self.signals.push_back(bytes);
                 continue;
             }
-            if answer.kind == Kind::Error {
-                let told = answer.body.first().and_then(Value::as_text).unwrap_or("no reason is given");
-                return Err(BusFault::Error {
-                    name: answer.error.unwrap_or_default(),
-                    message: told.to_owned(),
-                });
+            let answer = Message::from_bytes(&bytes)?;
+            if let Some(serial) = answer.answers.filter(|serial| serials.contains(serial)) {
+                answers.insert(serial, read(answer));
             }
-            return Ok(answer.body);
         }
-        Err(BusFault::Late { member: member.to_owned(), seconds: patience.as_secs() })
+        Ok(serials.iter().filter_map(|serial| answers.remove(serial)).collect())
     }
 
     /// The next signal, or nothing if none comes before the deadline.
     pub fn signal(&mut self, deadline: Instant) -> Result<Option<Message>, BusFault> {
         if let Some(signal) = self.signals.pop_front() {
-            return Ok(Some(signal));
+            return Ok(Some(Message::from_bytes(&signal)?));
         }
-        while let Some(message) = self.next(deadline)? {
-            if message.kind == Kind::Signal {
-                return Ok(Some(message));
+        while let Some(bytes) = self.next(deadline)? {
+            if is_signal(&bytes) {
+                return Ok(Some(Message::from_bytes(&bytes)?));
             }
         }
         Ok(None)
     }
 
     /// Signals that came while an answer was awaited.
-    pub(crate) fn kept_signals(&self) -> impl Iterator<Item = &Message> {
-        self.signals.iter()
+    pub(crate) fn kept_signals(&self) -> impl Iterator<Item = Message> {
+        self.signals.iter().filter_map(|bytes| Message::from_bytes(bytes).ok())
     }
 
-    /// Drops the signals that came while an answer was awaited.
-    pub(crate) fn forget_signals(&mut self) {
+    /// Drops the signals that came while an answer was awaited, and those that are there already.
+    pub(crate) fn forget_signals(&mut self) -> Result<(), BusFault> {
         self.signals.clear();
+        // Nobody waits for an answer now.
+        while self.next_in_buffer()?.is_some() {}
+        Ok(())
     }
 
-    fn next(&mut self, deadline: Instant) -> Result<Option<Message>, BusFault> {
+    fn next(&mut self, deadline: Instant) -> Result<Option<Vec<u8>>, BusFault> {
         loop {
-            if let Some(head) = self.buffer.first_chunk::<16>() {
-                let total = total_length(head)?;
-                if self.buffer.len() >= total {
-                    let bytes: Vec<u8> = self.buffer.drain(..total).collect();
-                    return Ok(Some(Message::from_bytes(&bytes)?));
-                }
+            if let Some(bytes) = self.next_in_buffer()? {
+                return Ok(Some(bytes));
             }
             if !self.receive(deadline)? {
                 return Ok(None);
             }
         }
+    }
+
+    /// Whether the next message has yet to come.
+    fn next_is_missing(&self) -> bool {
+        let rest = self.buffer.get(self.taken..).unwrap_or_default();
+        let total = rest.first_chunk::<16>().map(total_length);
+        !total.is_some_and(|total| total.is_ok_and(|total| total <= rest.len()))
+    }
+
+    fn next_in_buffer(&mut self) -> Result<Option<Vec<u8>>, BusFault> {
+        let rest = self.buffer.get(self.taken..).unwrap_or_default();
+        let Some(head) = rest.first_chunk::<16>() else { return Ok(None) };
+        let total = total_length(head)?;
+        let found = rest.get(..total).map(<[u8]>::to_vec);
+        if found.is_some() {
+            self.taken += total;
+        }
+        Ok(found)
     }
 
     fn send(&mut self, bytes: &[u8]) -> Result<(), BusFault> {
@@ -159,13 +224,16 @@ impl Connection {
             return Ok(false);
         }
         self.stream.set_read_timeout(Some(left)).map_err(BusFault::Broken)?;
-        let mut chunk = [0; 4096];
-        match self.stream.read(&mut chunk) {
+        // What is left is the beginning of a message, if anything.
+        self.buffer.drain(..self.taken.min(self.buffer.len()));
+        self.taken = 0;
+        let begin = self.buffer.len();
+        self.buffer.resize(begin + CHUNK, 0);
+        let received = self.stream.read(self.buffer.get_mut(begin..).unwrap_or_default());
+        self.buffer.truncate(begin + received.as_ref().copied().unwrap_or_default());
+        match received {
             Ok(0) => Err(BusFault::Broken(io::ErrorKind::UnexpectedEof.into())),
-            Ok(count) => {
-                self.buffer.extend(chunk.get(..count).unwrap_or_default());
-                Ok(true)
-            }
+            Ok(_) => Ok(true),
             Err(fault) if fault.kind() == io::ErrorKind::Interrupted => Ok(true),
             Err(fault) if matches!(fault.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
                 Ok(false)
@@ -173,4 +241,17 @@ impl Connection {
             Err(fault) => Err(BusFault::Broken(fault)),
         }
     }
+}
+
+fn is_signal(bytes: &[u8]) -> bool {
+    bytes.get(1).copied() == Some(Kind::Signal.number())
+}
+
+/// What an answer says.
+fn read(answer: Message) -> Result<Vec<Value>, BusFault> {
+    if answer.kind == Kind::Error {
+        let told = answer.body.first().and_then(Value::as_text).unwrap_or("no reason is given").to_owned();
+        return Err(BusFault::Error { name: answer.error.unwrap_or_default(), message: told });
+    }
+    Ok(answer.body)
 }

@@ -16,7 +16,7 @@ mod unit;
 mod update;
 pub mod wire;
 
-pub use connection::Connection;
+pub use connection::{Connection, Question};
 pub use fault::BusFault;
 pub use manager::{EnableScope, JobEnd, Systemd};
 pub use transient::Transient;

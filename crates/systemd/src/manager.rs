@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::connection::{ANSWER, Question};
 use crate::wire::{Value, hex};
 use crate::{Activity, BusFault, Connection, HelperEnd, Transient, UnitState};
 
@@ -130,7 +131,7 @@ impl Systemd {
     /// so what has come by then is one piece of news: a reload brings hundreds of signals.
     pub fn news(&mut self, deadline: Instant) -> Result<bool, BusFault> {
         let came = self.connection.signal(deadline)?.is_some();
-        self.connection.forget_signals();
+        self.connection.forget_signals()?;
         Ok(came)
     }
 
@@ -145,23 +146,29 @@ impl Systemd {
             value.and_then(|value| value.as_text().map(str::to_owned)).unwrap_or_default()
         };
         let number = |value: Option<Value>| value.and_then(|value| value.as_number());
-        let activity = text(self.known(&loaded, UNIT, "ActiveState")?);
-        let sub_state = text(self.known(&loaded, UNIT, "SubState")?);
+        let [activity, sub_state, job, invocation, result, process, code, status, restarts] = self
+            .all_known(
+                &loaded,
+                [
+                    (UNIT, "ActiveState"),
+                    (UNIT, "SubState"),
+                    (UNIT, "Job"),
+                    (UNIT, "InvocationID"),
+                    (SERVICE, "Result"),
+                    (SERVICE, "MainPID"),
+                    (SERVICE, "ExecMainCode"),
+                    (SERVICE, "ExecMainStatus"),
+                    (SERVICE, "NRestarts"),
+                ],
+            )?;
+        let (activity, sub_state, result) = (text(activity), text(sub_state), text(result));
         // The number of its job and the job's path; zero without one.
-        let job = self.known(&loaded, UNIT, "Job")?;
         let queued = job.as_ref().and_then(|job| job.items().first()).and_then(Value::as_number);
-        let invocation = self
-            .known(&loaded, UNIT, "InvocationID")?
-            .map(|value| {
-                let bytes = value.items().iter().filter_map(Value::as_number);
-                hex(bytes.filter_map(|byte| u8::try_from(byte).ok()))
-            })
-            .unwrap_or_default();
-        let result = text(self.known(&loaded, SERVICE, "Result")?);
-        let process = number(self.known(&loaded, SERVICE, "MainPID")?);
-        let code = number(self.known(&loaded, SERVICE, "ExecMainCode")?);
-        let status = number(self.known(&loaded, SERVICE, "ExecMainStatus")?);
-        let restarts = number(self.known(&loaded, SERVICE, "NRestarts")?);
+        let invocation = invocation.map_or(String::new(), |value| {
+            let bytes = value.items().iter().filter_map(Value::as_number);
+            hex(bytes.filter_map(|byte| u8::try_from(byte).ok()))
+        });
+        let [process, code, status, restarts] = [process, code, status, restarts].map(number);
         // Only what did not fail by its main process did so by another one.
         let main_failed = status.is_some_and(|status| status != 0) || matches!(code, Some(2 | 3));
         let mut helper = None;
@@ -187,6 +194,18 @@ impl Systemd {
             queued: queued.is_some_and(|number| number != 0),
             invocation,
         }))
+    }
+
+    /// The main process of a unit that is active; nothing of any other. All that can be asked of it in one breath, for who
+    /// looks again and again.
+    pub fn active_process(&mut self, unit: &str) -> Result<Option<u32>, BusFault> {
+        let path = unit_path(unit);
+        let [activity, process] = self.all_known(&path, [(UNIT, "ActiveState"), (SERVICE, "MainPID")])?;
+        let is_active =
+            activity.as_ref().and_then(Value::as_text).map(Activity::read) == Some(Activity::Active);
+        let process =
+            process.as_ref().and_then(Value::as_number).and_then(|process| u32::try_from(process).ok());
+        Ok(process.filter(|process| is_active && *process != 0))
     }
 
     /// The names of all units that the manager has loaded and that begin like this.
@@ -215,6 +234,31 @@ impl Systemd {
             Err(BusFault::Error { .. }) => Ok(None),
             Err(fault) => Err(fault),
         }
+    }
+
+    /// Such properties, asked for at once.
+    fn all_known<const N: usize>(
+        &mut self,
+        path: &str,
+        names: [(&str, &str); N],
+    ) -> Result<[Option<Value>; N], BusFault> {
+        let questions = names.map(|(interface, name)| Question {
+            destination: NAME,
+            path,
+            interface: PROPERTIES,
+            member: "Get",
+            body: vec![Value::text(interface), Value::text(name)],
+        });
+        let mut answers = self.connection.ask(&questions, ANSWER)?.into_iter();
+        let mut known = [const { None }; N];
+        for value in &mut known {
+            *value = match answers.next() {
+                Some(Ok(answer)) => answer.into_iter().next().map(Value::unwrapped),
+                Some(Err(BusFault::Error { .. })) | None => None,
+                Some(Err(fault)) => return Err(fault),
+            };
+        }
+        Ok(known)
     }
 
     fn property(&mut self, path: &str, interface: &str, name: &str) -> Result<Value, BusFault> {
@@ -275,4 +319,35 @@ impl Systemd {
 
 fn first_text(answer: &[Value]) -> String {
     answer.first().and_then(Value::as_text).unwrap_or_default().to_owned()
+}
+
+/// The object that a unit is. All but letters and digits are written as their code, and so is a digit that comes first.
+fn unit_path(unit: &str) -> String {
+    let mut path = format!("{PATH}/unit/");
+    for (index, byte) in unit.bytes().enumerate() {
+        if byte.is_ascii_alphabetic() || (index > 0 && byte.is_ascii_digit()) {
+            path.push(char::from(byte));
+        } else {
+            path.push('_');
+            path.push_str(&hex(std::iter::once(byte)));
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unit_path;
+
+    /// The right sides are what `GetUnit` of systemd 252 answers.
+    #[test]
+    fn the_object_of_a_unit_has_the_name_that_the_manager_gives_it() {
+        for (unit, path) in [
+            ("kubelet.service", "kubelet_2eservice"),
+            ("1a-b@2.service", "_31a_2db_402_2eservice"),
+            ("dev-disk-by\\x2dlabel.swap", "dev_2ddisk_2dby_5cx2dlabel_2eswap"),
+        ] {
+            assert_eq!(unit_path(unit), format!("/org/freedesktop/systemd1/unit/{path}"));
+        }
+    }
 }

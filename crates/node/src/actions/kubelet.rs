@@ -1,5 +1,7 @@
 //! Starts kubelet and sees it healthy, and healthy for a while: one that dies seconds later has not started.
 
+mod begun;
+
 use std::time::{Duration, Instant};
 
 use bringup_plan::Snap;
@@ -35,7 +37,9 @@ pub(super) fn start(doing: &Doing<'_>, health: &str, snap: Option<&Snap>) -> Res
     if let Some(path) = paths.iter().find(|path| kept::has_failed(files, path)) {
         return Err(kept::set_aside(files, path).into());
     }
-    match watch(doing, health, snap) {
+    let watched = watch(doing, health, snap);
+    begun::forget(files)?;
+    match watched {
         Ok(success) => {
             for path in &paths {
                 kept::settle(files, path)?;
@@ -66,21 +70,35 @@ fn restored(doing: &Doing<'_>, failure: Failure) -> Result<Failure, Stopped> {
 fn watch(doing: &Doing<'_>, health: &str, snap: Option<&Snap>) -> Result<Success, Stopped> {
     let deadline = doing.deadline();
     let unit = doing.plan.kubelet_unit();
+    // A reload is told about unit by unit to whoever is connected; the next connection hears of kubelet only.
+    units::reread(doing)?;
     let mut systemd = Systemd::connect()?;
     systemd.subscribe()?;
-    units::reread(doing, &mut systemd)?;
     let anew = !doing.order.changed.is_empty();
     match snap {
         Some(snap) => {
             let runs = systemd.state(&unit)?.is_some_and(|state| state.activity != Activity::Inactive);
             Snapd::new(snap, doing.machine.files(), deadline).bring_up(runs, anew)?;
         }
-        None if anew => drop(systemd.restart(&unit)?),
+        None if anew => {
+            let (files, before) = (doing.machine.files(), systemd.state(&unit)?);
+            // The agent before this one may have started it, and died.
+            if !begun::has_read(files, &doing.order.changed, before.as_ref()) {
+                begun::note(files, &doing.order.changed, before.as_ref())?;
+                systemd.restart(&unit)?;
+            }
+        }
         None => drop(systemd.start(&unit)?),
     }
     let mut watch = Watch::default();
+    let mut state: Option<UnitState> = None;
     loop {
-        let state = systemd.state(&unit)?;
+        // While it is the same process and active, nothing else of it is new.
+        let process = state.as_ref().and_then(|state| state.main_process);
+        let same = watch.healthy.is_some() && process.is_some() && systemd.active_process(&unit)? == process;
+        if !same {
+            state = systemd.state(&unit)?;
+        }
         let answer = match &state {
             Some(state) if state.activity == Activity::Active && state.main_process.is_some() => {
                 web::health(health)

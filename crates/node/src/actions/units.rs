@@ -27,9 +27,6 @@ pub(super) fn place(doing: &Doing<'_>) -> Result<Success, Stopped> {
         return Ok(Success { changed, ..Success::default() });
     }
     let mut systemd = Systemd::connect()?;
-    if !changed.is_empty() {
-        systemd.reload()?;
-    }
     let named = |wanted: Option<bool>| -> Vec<&str> {
         units
             .iter()
@@ -44,6 +41,7 @@ pub(super) fn place(doing: &Doing<'_>) -> Result<Success, Stopped> {
     if !disabled.is_empty() {
         systemd.disable(&disabled)?;
     }
+    // Once, at the end: what is enabled is looked up on the disk.
     systemd.reload()?;
     for unit in enabled {
         // This boot was planned before the unit was there. Nothing is waited for: it may wait for us.
@@ -147,9 +145,9 @@ pub(super) fn put_back(
 }
 
 /// Lets the manager read its own files anew if one of them has changed.
-pub(super) fn reread(doing: &Doing<'_>, systemd: &mut Systemd) -> Result<(), Stopped> {
+pub(super) fn reread(doing: &Doing<'_>) -> Result<(), Stopped> {
     if doing.order.changed.iter().any(|path| path.starts_with("/etc/systemd/")) {
-        systemd.reload()?;
+        Systemd::connect()?.reload()?;
     }
     Ok(())
 }
@@ -161,7 +159,7 @@ fn run(doing: &Doing<'_>, unit: &str) -> Result<Success, Stopped> {
     if runs && doing.order.changed.is_empty() {
         return Ok(Success::default());
     }
-    reread(doing, &mut systemd)?;
+    reread(doing)?;
     let job = if doing.order.changed.is_empty() { systemd.start(unit)? } else { systemd.restart(unit)? };
     let deadline = Instant::now() + Duration::from_millis(doing.order.timeout_ms);
     match systemd.job_end(&job, deadline)? {

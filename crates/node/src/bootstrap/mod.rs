@@ -44,6 +44,11 @@ pub(crate) fn carry_out(call: &Call) -> Outcome<Ended> {
         return Err(wrong("it must be run as root".to_owned()));
     }
     let given = call.facts.as_deref().map(commands::up::facts).transpose().map_err(wrong)?;
+    if !machine.is_itself() && given.is_none() {
+        let why = "with `--root` nobody but a facts file says which machine this is, and this one's own metadata service is \
+                   not asked for another's: give `--facts FILE`";
+        return Err(wrong(why.to_owned()));
+    }
     let _lock = Lock::take(&machine).map_err(|fault| not_yet(fault.to_string()))?;
     is_free(&machine).map_err(wrong)?;
     let learned = match given {

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use bringup_progress::{AtWork, Standing, Status, page};
+use bringup_progress::{AtWork, Standing, Status, is_whole, page};
 
 use crate::arguments::Status as Options;
 use crate::ended::Ended;
@@ -38,6 +38,8 @@ pub(crate) fn execute(options: &Options) -> Ended {
     };
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
     match status.standing {
+        // A run that was to end early has done what it was asked for, and the machine is not up.
+        Standing::Done if !is_whole(&status) => Ended::NotYet,
         Standing::Done => Ended::Well,
         Standing::GaveUp => Ended::No,
         Standing::Running

@@ -7,6 +7,9 @@ use std::time::Duration;
 /// How long a health endpoint may take to answer.
 const HEALTH: Duration = Duration::from_secs(2);
 
+/// Mostly it is no longer than this, and read at once.
+const USUAL: usize = 1024;
+
 /// No answer of a health endpoint is longer.
 const LONGEST: u64 = 64 * 1024;
 
@@ -18,9 +21,10 @@ pub(crate) fn health(url: &str) -> Result<(), String> {
         let mut stream = TcpStream::connect(host)?;
         stream.set_read_timeout(Some(HEALTH))?;
         stream.set_write_timeout(Some(HEALTH))?;
-        write!(stream, "GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
+        let request = format!("GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes())?;
         // All of it is read: a server that is cut off in the middle of its answer complains in its log.
-        let mut answer = Vec::new();
+        let mut answer = Vec::with_capacity(USUAL);
         stream.take(LONGEST).read_to_end(&mut answer)?;
         Ok(String::from_utf8_lossy(&answer).into_owned())
     };

@@ -228,6 +228,20 @@ fn all_that_is_wrong_with_a_call_is_told_and_nothing_is_done() {
     assert!(help.output.contains("--aws-api-retry-attempts N") && help.output.contains("--root DIR"));
 }
 
+/// A directory stands for another machine than the one that a metadata service would tell of.
+#[test]
+fn a_directory_without_facts_is_a_wrong_call_and_nobody_is_asked() {
+    crate::node::needs_root();
+    let node = node();
+    let before = node.tree();
+    let mut command = Command::new("unshare");
+    command.args(["--net", "timeout", "10"]).arg(agent()).arg("bootstrap").args(GIVEN);
+    let ran = ran(command.arg("--root").arg(node.path("/")), "");
+    assert_eq!(ran.code, Some(2), "{}", ran.errors);
+    assert!(ran.errors.contains("give `--facts FILE`"), "{}", ran.errors);
+    assert_eq!(node.tree(), before);
+}
+
 #[test]
 fn a_file_for_containerd_is_taken_where_the_caller_sees_it() {
     crate::node::needs_root();

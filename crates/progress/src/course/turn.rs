@@ -287,9 +287,15 @@ impl Course<'_> {
 
     fn arrive(&mut self, around: &Surroundings<'_>, effects: &mut Vec<Effect>) {
         self.stage = Stage::Done;
+        if self.range.until.is_none() {
+            // What is told of the last step says that all is done, too.
+            let first = effects.iter().position(|effect| matches!(effect, Effect::Tell(_)));
+            let report = Effect::Report(Box::new(self.done_report(around.at_ms)));
+            effects.insert(first.unwrap_or(effects.len()), report);
+        }
         self.tell("", Happened::Arrived, "", around, effects);
         self.publish(around, effects);
-        effects.push(Effect::Done(Box::new(self.done_report(around.at_ms))));
+        effects.push(Effect::Done);
     }
 
     pub(super) fn pass(&mut self, how: StepProgress) {

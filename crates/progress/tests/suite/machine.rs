@@ -66,6 +66,8 @@ pub(crate) struct Machine {
     /// Whether reboots do nothing.
     pub(crate) never_reboots: bool,
     pub(crate) always_asks: bool,
+    /// What `done.json` says.
+    pub(crate) reported: Option<Done>,
     pub(crate) most_waits: usize,
 }
 
@@ -223,6 +225,10 @@ impl Machine {
                         false
                     }
                     Effect::Tell(event) => {
+                        // Who hears that all is done may take the power away at once.
+                        let is_last = event.event == "arrived" && range.until.is_none();
+                        let reported = self.reported.as_ref().is_some_and(|done| done.boot == event.boot);
+                        assert!(!is_last || reported, "it is told before it is on the disk");
                         self.events.push(event);
                         false
                     }
@@ -267,7 +273,11 @@ impl Machine {
                         return Ok(End::HandedOver(to.path));
                     }
                     Effect::GiveUp { failed, known } => return Ok(End::GaveUp(*failed, known)),
-                    Effect::Done(done) => return Ok(End::Done(*done)),
+                    Effect::Report(done) => {
+                        self.reported = Some(*done);
+                        false
+                    }
+                    Effect::Done => return Ok(End::Done(course.done_report(around.at_ms))),
                 };
                 assert_eq!(takes_time, index == last, "what takes time comes last");
             }

@@ -201,7 +201,8 @@ fn what_is_done_is_recorded_before_and_after() {
                 Effect::Tell(event) => format!("tell {}", event.event),
                 Effect::Publish(status) => format!("publish {}", status.standing.word()),
                 Effect::Do(order) => format!("do {} {}", order.step, order.attempt),
-                Effect::Done(_) => "done".to_owned(),
+                Effect::Report(_) => "report".to_owned(),
+                Effect::Done => "done".to_owned(),
                 effect => format!("{effect:?}"),
             })
             .collect()
@@ -222,7 +223,7 @@ fn what_is_done_is_recorded_before_and_after() {
     let effects = course.advance(Happening::Succeeded(Success::default()), &around).unwrap();
     assert_eq!(
         words(&effects),
-        ["record succeeded", "tell finished", "tell arrived", "publish done", "done"]
+        ["record succeeded", "report", "tell finished", "tell arrived", "publish done", "done"]
     );
 }
 

@@ -21,7 +21,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn number(self) -> u8 {
+    pub(crate) fn number(self) -> u8 {
         match self {
             Self::Call => 1,
             Self::Answer => 2,
