@@ -85,8 +85,8 @@ fn own_hooks(plan: &bringup_plan::Plan) -> Vec<(Phase, bool, Vec<String>)> {
 }
 
 /// Rule: node scope runs on every node around its installation; cluster scope on the first master, with `key=value`
-/// words. Rule: its handlers have the order EnsureCopyFiles, EnsurePreClusterInstallHook, EnsurePreInstallHook, ...,
-/// EnsurePostInstallHook, EnsurePostClusterInstallHook.
+/// words. Rule: its handlers have the order `EnsureCopyFiles`, `EnsurePreClusterInstallHook`, `EnsurePreInstallHook` and
+/// so on to `EnsurePostInstallHook`, `EnsurePostClusterInstallHook`.
 #[test]
 fn hooks_run_at_their_points_and_only_cluster_scope_has_parameters() {
     let read = read(&[("cluster.json", HOOKS)]);

@@ -117,10 +117,9 @@ fn place_of(context: &Context<'_>, decisions: &Decisions, point: HookPoint, is_o
         return Place::Elsewhere;
     }
     match phase_of(point) {
-        None => Place::Kept,
         Some(phase) if !clustered || decisions.election.is_some() => Place::Step(phase),
         Some(_) if !is_own && machines::is_elected(context.spec) => Place::Elsewhere,
-        Some(_) => Place::Kept,
+        None | Some(_) => Place::Kept,
     }
 }
 

@@ -14,7 +14,7 @@ NOTHING = "#!/bin/sh\n"
 KUBEADM = f"""#!/bin/sh
 case $1 in
 version) echo v1.34.1 ;;
-init) echo '{json.dumps(tectonic.KUBECONFIG)}' >/etc/kubernetes/kubelet.conf && systemctl start --no-block kubelet.service ;;
+init | join) echo '{json.dumps(tectonic.KUBECONFIG)}' >/etc/kubernetes/kubelet.conf && systemctl start --no-block kubelet.service ;;
 esac
 """
 

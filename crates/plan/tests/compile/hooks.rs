@@ -1,5 +1,7 @@
 //! Hooks: which node runs which, and in which order.
 
+use std::fmt::Write as _;
+
 use bringup_diag::{Finding, Severity};
 use bringup_plan::{Action, LocalFiles, Plan, compile};
 use bringup_spec::{Document, HookPoint, Phase, Text};
@@ -20,13 +22,13 @@ fn cluster(groups: &[&str], machines: &[(&str, &str)]) -> Document {
          network: {{serviceRanges: [10.96.0.0/16]}}\n  hooks: {HOOKS}\n  nodeGroups:\n"
     );
     for group in groups {
-        text.push_str(&format!("  - {{os: debian, {group}}}\n"));
+        let _ = writeln!(text, "  - {{os: debian, {group}}}");
     }
     if !machines.is_empty() {
         text.push_str("  machines:\n");
     }
     for (group, address) in machines {
-        text.push_str(&format!("  - {{nodeGroup: {group}, address: {address}, agent: true}}\n"));
+        let _ = writeln!(text, "  - {{nodeGroup: {group}, address: {address}, agent: true}}");
     }
     let mut read = bringup_spec::read("cluster.yaml", &text);
     assert!(!read.findings.has_errors(), "{:#?}\n{text}", read.findings);
