@@ -10,6 +10,7 @@ use bringup_spec::{Fact, Phase, Text};
 use serde_json::{Value, json};
 
 use super::{Surroundings, Work, containerd, json as json_text};
+use crate::kubelet::config::TLS_SUITES;
 use crate::steps::write_file;
 use crate::{Content, Step, codes, reservations, template};
 
@@ -86,16 +87,7 @@ fn whole(config: &NodeConfig, around: &Surroundings) -> Value {
         "serializeImagePulls": false,
         "serverTLSBootstrap": true,
         "systemReservedCgroup": "/system",
-        "tlsCipherSuites": [
-            "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
-            "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
-            "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305",
-            "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
-            "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
-            "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305",
-            "TLS_RSA_WITH_AES_128_GCM_SHA256",
-            "TLS_RSA_WITH_AES_256_GCM_SHA384",
-        ],
+        "tlsCipherSuites": TLS_SUITES,
     });
     if around.is_at_least(34) {
         whole["shutdownGracePeriod"] = json!("2m30s");
