@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Its `spec` is laid over that of the translated document: mappings key by key, node groups by their names, anything
-//! else as a whole. With `metadata.name` it is for one cluster, else for all. A group without a name is for every group.
+//! else as a whole. With `metadata.name` it is for one cluster, or names one that has no name; else it is for all. A group without a name is for every group.
 //! A key of a group that is null takes away what the translation has put there.
 
 use bringup_yaml::{Content, Entry, Node};
@@ -21,6 +21,7 @@ use crate::codes;
 use crate::fields::is_nothing;
 use crate::kops::plain_name;
 use crate::tell::Teller;
+use crate::tree::field;
 
 /// The kind of such documents.
 pub const KIND: &str = "Additions";
@@ -64,7 +65,12 @@ pub(crate) fn lay_over(documents: &mut [Node], additions: &Node, tell: &mut Tell
             continue;
         }
         used = true;
-        if let Some(slot) = value_of(document, "spec") {
+        if name_of(document).is_none()
+            && let (Some(metadata), Some(more)) = (field(document, "metadata"), additions.get("metadata"))
+        {
+            more.entries().unwrap_or_default().iter().for_each(|entry| lay_entry(metadata, entry));
+        }
+        if let Some(slot) = field(document, "spec") {
             lay_spec(slot, spec, tell);
         }
     }
@@ -87,7 +93,9 @@ pub(crate) fn lay_over(documents: &mut [Node], additions: &Node, tell: &mut Tell
 /// Whether what is for this name is for a document or group of that one. Names that a Bringup document cannot have are
 /// written in other letters there; both are good.
 fn is_meant(wanted: Option<&str>, name: Option<&str>) -> bool {
-    wanted.is_none_or(|wanted| name == Some(wanted) || name == Some(plain_name(wanted).as_str()))
+    wanted.is_none_or(|wanted| {
+        name.is_none() || name == Some(wanted) || name == Some(plain_name(wanted).as_str())
+    })
 }
 
 /// `a`, `b`, for a hint.
@@ -117,7 +125,7 @@ fn lay_group(spec: &mut Node, more: &Node, tell: &mut Teller<'_>) {
     let name = more.get("name").and_then(Node::text);
     let mut used = false;
     let mut known: Vec<String> = Vec::new();
-    let groups = value_of(spec, "nodeGroups").map(|groups| &mut groups.content);
+    let groups = field(spec, "nodeGroups").map(|groups| &mut groups.content);
     if let Some(Content::List(groups)) = groups {
         for group in groups {
             let own = group.get("name").and_then(Node::text).map(ToOwned::to_owned);
@@ -168,9 +176,4 @@ fn is_another(known: &Node, more: &Node) -> bool {
     };
     let method = |node: &Node| node.get("method").and_then(Node::text).map(str::to_owned);
     (refers(known) && refers(more)) || method(more).is_some_and(|other| method(known) != Some(other))
-}
-
-fn value_of<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Node> {
-    let Content::Map(entries) = &mut node.content else { return None };
-    entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.value)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bringup_diag::Findings;
+use bringup_diag::{Finding, Findings, Place, Span};
 use bringup_spec::nodeconfig::unpack;
 use bringup_spec::{Files, Read};
 use bringup_yaml::{Content, Limits, Node};
@@ -10,7 +10,7 @@ use bringup_yaml::{Content, Limits, Node};
 use crate::additions::{is_additions, lay_over};
 use crate::comments::without_comments;
 use crate::tell::Teller;
-use crate::{System, kops, user_data};
+use crate::{System, codes, kops, user_data};
 
 /// A file: its name as the person gave it, and its text.
 #[derive(Clone, Copy, Debug)]
@@ -39,40 +39,67 @@ pub fn joins_a_node(bytes: &[u8]) -> bool {
         || unpacked.texts.iter().any(|(_, text)| called(text) || is_config(text))
 }
 
+/// The texts of an input, each with its name.
+type Parts = Vec<(String, String)>;
+
 /// NodeConfigs also come as parts of a message, as user-data has them; anything else is what it is.
-fn unpacked(input: Input<'_>) -> Vec<(String, String)> {
+fn unpacked(input: Input<'_>, findings: &mut Findings) -> Parts {
     let unpacked = unpack(input.name, input.text.as_bytes());
     // A message may have a script that calls `bootstrap.sh` in the place of a NodeConfig.
     let called = unpacked.scripts.iter().any(|(_, script)| user_data::tree(script, true).is_some());
-    if unpacked.findings.has_errors() && !called {
+    if unpacked.unclosed {
+        findings.push(unclosed(input));
+    }
+    let refused = unpacked.findings.has_errors() && !(unpacked.unclosed && !unpacked.texts.is_empty());
+    if refused && !called {
         return vec![(input.name.to_owned(), input.text.to_owned())];
     }
     unpacked.scripts.into_iter().chain(unpacked.texts).collect()
 }
 
+/// A message without an end: its parts are there all the same.
+fn unclosed(input: Input<'_>) -> Finding {
+    let lines = u32::try_from(input.text.lines().count()).unwrap_or(u32::MAX).max(1);
+    let message = "the boundary that closes this message is missing: cloud-init takes its parts all the same, and so does this; nodeadm refuses all of it";
+    Finding::warning(codes::DIFFERENCE, message)
+        .at(Place::new(input.name, Span::point(lines, 1)))
+        .hint("end it with a line of its boundary between `--` and `--`, such as `--//--`")
+}
+
+/// Documents of others, with the text that they stand in.
+struct Theirs<'a> {
+    input: Input<'a>,
+    trees: Vec<Node>,
+    /// The resource of a template whose user-data they are, by the number of the input and its name.
+    resource: Option<(usize, &'a str)>,
+}
+
 /// Reads all documents of several files.
 ///
-/// Documents of another system may be spread over the files: an instance group finds its cluster in any of them.
+/// Documents of another system may be spread over the files: an instance group finds its cluster in any of them. An input
+/// `FILE#RESOURCE` is user-data of one resource of a template, and a node group by itself.
 pub fn read(inputs: &[Input<'_>]) -> Read {
     let mut documents = Vec::new();
     let mut findings = Findings::new();
-    let mut theirs: Vec<(Input<'_>, Vec<Node>)> = Vec::new();
-    let parts: Vec<(String, String)> = inputs.iter().flat_map(|input| unpacked(*input)).collect();
-    for (name, text) in &parts {
-        let input = Input { name, text };
-        // A part of a message is not alone.
-        if let Some(tree) = user_data::tree(text, !name.contains('#')) {
-            theirs.push((input, vec![tree]));
-            continue;
-        }
-        match trees_of(input.text) {
-            Some(trees) if trees.iter().any(|tree| is_additions(tree) || System::of(tree).is_some()) => {
-                theirs.push((input, trees));
-            }
-            _ => {
-                let ours = bringup_spec::read(input.name, input.text);
-                documents.extend(ours.documents);
-                findings.append(ours.findings);
+    let mut theirs: Vec<Theirs<'_>> = Vec::new();
+    let parts: Vec<Parts> = inputs.iter().map(|input| unpacked(*input, &mut findings)).collect();
+    for (number, (input, parts)) in inputs.iter().zip(&parts).enumerate() {
+        let resource = input.name.split_once('#').map(|(_, name)| (number, name));
+        for (name, text) in parts {
+            // A part of a message is not alone.
+            let trees = match user_data::tree(text, name == input.name) {
+                Some(tree) => Some(vec![tree]),
+                None => trees_of(text).filter(|trees| {
+                    trees.iter().any(|tree| is_additions(tree) || System::of(tree).is_some())
+                }),
+            };
+            match trees {
+                Some(trees) => theirs.push(Theirs { input: Input { name, text }, trees, resource }),
+                None => {
+                    let ours = bringup_spec::read(name, text);
+                    documents.extend(ours.documents);
+                    findings.append(ours.findings);
+                }
             }
         }
     }
@@ -114,17 +141,18 @@ fn listed(tree: Node) -> Vec<Node> {
         .collect()
 }
 
-fn translated(inputs: Vec<(Input<'_>, Vec<Node>)>) -> Read {
-    let (files, text) = Files::joined(inputs.iter().map(|(input, _)| (input.name, input.text)));
+fn translated(inputs: Vec<Theirs<'_>>) -> Read {
+    let (files, text) = Files::joined(inputs.iter().map(|theirs| (theirs.input.name, theirs.input.text)));
     let mut tell = Teller::new(&files);
-    let mut of_system: BTreeMap<System, Vec<Node>> = BTreeMap::new();
+    let mut of_system: BTreeMap<Option<(usize, &str)>, BTreeMap<System, Vec<Node>>> = BTreeMap::new();
     let mut additions = Vec::new();
     let mut rest = Vec::new();
-    for ((_, trees), offset) in inputs.into_iter().zip(files.offsets()) {
+    for (Theirs { trees, resource, .. }, offset) in inputs.into_iter().zip(files.offsets()) {
         for tree in trees {
             let tree = tree.lower_by(offset);
             if let Some(system) = System::of(&tree) {
-                of_system.entry(system).or_default().push(tree.with_merge_keys());
+                let systems = of_system.entry(resource).or_default();
+                systems.entry(system).or_default().push(tree.with_merge_keys());
             } else if is_additions(&tree) {
                 additions.push(tree);
             } else {
@@ -133,14 +161,25 @@ fn translated(inputs: Vec<(Input<'_>, Vec<Node>)>) -> Read {
         }
     }
     tell.has_additions = !additions.is_empty();
-    if of_system.contains_key(&System::Kops) {
+    if of_system.values().any(|systems| systems.contains_key(&System::Kops)) {
         kops::leave_objects_aside(&mut rest, &mut tell);
     }
     let mut trees = Vec::new();
     let foreign = !of_system.is_empty();
-    for (system, documents) in of_system {
-        let more = system.translate(&documents, &mut trees, &mut tell);
-        trees.extend(more);
+    let several = of_system.keys().flatten().count() > 1;
+    for (resource, systems) in of_system {
+        let mut of_resource = Vec::new();
+        for (system, documents) in systems {
+            let more = system.translate(&documents, &mut of_resource, &mut tell);
+            of_resource.extend(more);
+        }
+        if let Some((_, name)) = resource.filter(|_| several) {
+            user_data::sources::name_groups(&mut of_resource, name);
+        }
+        trees.extend(of_resource);
+    }
+    if several {
+        trees = user_data::sources::joined(trees, &mut tell);
     }
     // What could not be translated has been told, and is no fault of the additions.
     if !(foreign && trees.is_empty()) {
@@ -148,11 +187,11 @@ fn translated(inputs: Vec<(Input<'_>, Vec<Node>)>) -> Read {
             lay_over(&mut trees, more, &mut tell);
         }
     }
-    tell.settle(&trees);
+    let whole = tell.settle(&trees);
     trees.extend(rest);
     let mut findings = tell.into_findings();
-    // Where nothing could be translated, that has been told.
-    if trees.is_empty() {
+    // Where nothing could be translated, or something is missing, that has been told.
+    if trees.is_empty() || !whole {
         return Read { documents: Vec::new(), findings: findings.sorted() };
     }
     let read = bringup_spec::read_trees(&files, &text, trees);

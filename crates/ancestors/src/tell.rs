@@ -1,6 +1,6 @@
 //! What a translation has to tell.
 
-use bringup_diag::{Code, Finding, Findings, Span};
+use bringup_diag::{Code, Finding, Findings, Severity, Span};
 use bringup_spec::Files;
 use bringup_yaml::Node;
 
@@ -11,6 +11,8 @@ pub(crate) struct Teller<'a> {
     findings: Findings,
     /// Whether additions stand beside the documents: what they cannot say may come from there.
     pub(crate) has_additions: bool,
+    /// What a document does not say, with the path of it: additions may.
+    missing: Vec<(Vec<&'static str>, Finding)>,
     /// What is true only of an agent on the node: whether there is one may be said by additions.
     of_agent: Vec<OfAgent>,
 }
@@ -27,7 +29,13 @@ struct OfAgent {
 
 impl<'a> Teller<'a> {
     pub(crate) fn new(files: &'a Files) -> Self {
-        Self { files, findings: Findings::new(), has_additions: false, of_agent: Vec::new() }
+        Self {
+            files,
+            findings: Findings::new(),
+            has_additions: false,
+            missing: Vec::new(),
+            of_agent: Vec::new(),
+        }
     }
 
     pub(crate) fn error(
@@ -73,8 +81,43 @@ impl<'a> Teller<'a> {
         self.of_agent.push(OfAgent { group, assumed, finding });
     }
 
-    /// Tells what hangs on agents, now that additions are in the documents.
-    pub(crate) fn settle(&mut self, documents: &[Node]) {
+    /// A note that a document does not say what is at this path, unless additions do.
+    pub(crate) fn note_of_missing(
+        &mut self,
+        path: &[&'static str],
+        (code, span): (Code, Span),
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        let finding = Finding::note(code, message).hint(hint).at(self.files.place(span));
+        self.missing.push((path.to_vec(), finding));
+    }
+
+    /// An error that a document does not say what is at this path, unless additions do.
+    pub(crate) fn error_of_missing(
+        &mut self,
+        path: &[&'static str],
+        (code, span): (Code, Span),
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        let finding = Finding::error(code, message).hint(hint).at(self.files.place(span));
+        self.missing.push((path.to_vec(), finding));
+    }
+
+    /// Tells what is missing and what hangs on agents, now that additions are in the documents. Whether nothing is missing
+    /// without which there is no document.
+    pub(crate) fn settle(&mut self, documents: &[Node]) -> bool {
+        let mut whole = true;
+        let says = |document: &Node, path: &[&str]| {
+            path.iter().try_fold(document, |node, key| node.get(key)).is_some()
+        };
+        for (path, finding) in std::mem::take(&mut self.missing) {
+            if !documents.iter().all(|document| says(document, &path)) {
+                whole &= finding.severity != Severity::Error;
+                self.findings.push(finding);
+            }
+        }
         let groups =
             documents.iter().filter_map(|tree| tree.get("spec")?.get("nodeGroups")?.items()).flatten();
         let agents: Vec<(Span, Option<&Node>)> =
@@ -89,6 +132,7 @@ impl<'a> Teller<'a> {
                 self.findings.push(note.finding);
             }
         }
+        whole
     }
 
     fn push(&mut self, finding: Finding, span: Span) {

@@ -78,6 +78,12 @@ pub(crate) fn list(span: Span, items: Vec<Node>) -> Node {
     Node { content: Content::List(items), span, tag: None }
 }
 
+/// The value of a key of a mapping, to be changed.
+pub(crate) fn field<'a>(tree: &'a mut Node, key: &str) -> Option<&'a mut Node> {
+    let Content::Map(entries) = &mut tree.content else { return None };
+    entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.value)
+}
+
 /// A tree whose every place is this one.
 pub(crate) fn moved(mut tree: Node, span: Span) -> Node {
     tree.span = span;

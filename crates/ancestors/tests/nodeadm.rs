@@ -1,5 +1,7 @@
 //! NodeConfigs as Bringup documents.
 
+mod support;
+
 use bringup_ancestors::{Input, read};
 use bringup_spec::{NodeGroup, NodeNamePolicy, Read};
 use serde_json::json;
@@ -127,8 +129,58 @@ fn what_a_document_cannot_say_is_named_with_its_line() {
         let of = read.findings.iter().filter(|finding| finding.code.name == code);
         of.filter_map(|finding| finding.place.as_ref()).map(|place| place.span.start.line).collect()
     };
-    assert_eq!(told("ancestor/field-differs"), [19]);
+    assert_eq!(told("ancestor/difference"), [19], "small machines pull in parallel, too");
     assert_eq!(told("ancestor/unknown-field"), [20]);
+}
+
+/// What nodeadm does on a machine of four cores and seven GiB, and its number of pods.
+#[test]
+fn features_expressions_and_variables_of_all_services_are_carried_out() {
+    let more = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    maxPodsExpression: 'max_pods < 110 ? max_pods : 110'\n    flags: [--register-with-taints=k=v:NoSchedule]\n    config: {registerWithTaints: [{key: other, effect: NoSchedule}]}\n  instance:\n    environment: {default: {HTTP_PROXY: 'http://p'}, containerd: {A: b}}\n  featureGates: {FastImagePull: true}\n";
+    let cluster = cluster().replace("clusterDNS: [1.1.1.1]", "podsPerCore: 4");
+    let read = translated(&[&cluster, more, ADDITIONS]);
+    let local = bringup_plan::LocalFiles::default();
+    let plan = &support::plans(&read, &local)["nodes"];
+    support::converts(&read, &local);
+    let cel = "max_pods < 110 ? max_pods : 110".to_owned();
+    assert_eq!(plan.max_pods, bringup_plan::PodLimit::Expression { cel });
+    let file = |wanted: &str| {
+        plan.steps.iter().find_map(|step| match &step.action {
+            bringup_plan::Action::WriteFile { path, content, .. } if path == wanted => {
+                Some(serde_json::to_value(content).unwrap()["text"].to_string())
+            }
+            _ => None,
+        })
+    };
+    let kubelet = file("/etc/kubernetes/kubelet/config.json").unwrap();
+    assert!(kubelet.contains("unix:///run/soci-snapshotter-grpc/soci-snapshotter-grpc.sock"), "{kubelet}");
+    assert!(!kubelet.contains("other"), "kubelet takes the taints of its flag: {kubelet}");
+    let containerd = file("/etc/containerd/config.toml").unwrap();
+    assert!(containerd.contains("snapshotter = \\\"soci\\\""), "{containerd}");
+    assert!(file("/etc/soci-snapshotter-grpc/config.toml").is_some());
+    let manager = file("/etc/systemd/system.conf.d/environment.conf").unwrap();
+    assert_eq!(manager, r#""[Manager]\nDefaultEnvironment=\"HTTP_PROXY=http://p\"\n""#);
+    let unit = plan.units.iter().find(|unit| unit.name == "containerd.service").unwrap();
+    let names: Vec<&str> = unit.drop_ins.keys().map(String::as_str).collect();
+    assert!(names.contains(&"10-soci-snapshotter.conf") && names.contains(&"environment.conf"), "{names:?}");
+}
+
+/// EKS and karpenter add what says which cluster it is; whoever builds without them adds it beside.
+#[test]
+fn what_others_add_to_a_node_config_may_come_from_additions() {
+    let part = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {flags: [--v=3]}}\n";
+    let alone = translated(&[part, ADDITIONS]);
+    assert!(alone.documents.is_empty());
+    let told = support::told(&alone, bringup_diag::Severity::Error);
+    assert_eq!(told.len(), 4, "{told:?}");
+    let authority =
+        cluster().lines().find(|line| line.contains("certificateAuthority")).unwrap().trim().to_owned();
+    let more = format!(
+        "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nmetadata: {{name: demo}}\nspec:\n  kubernetes: {{version: '1.34'}}\n  aws: {{region: us-west-2}}\n  network: {{serviceRanges: [10.100.0.0/16]}}\n  api:\n    endpoint: https://api.example\n    {authority}\n"
+    );
+    let read = translated(&[part, &more]);
+    assert_eq!(support::told(&read, bringup_diag::Severity::Error), Vec::<String>::new());
+    assert_eq!(read.documents[0].cluster.metadata.name.as_str(), "demo");
 }
 
 #[test]

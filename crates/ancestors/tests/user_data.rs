@@ -1,5 +1,7 @@
 //! Calls of `bootstrap.sh` in user-data as Bringup documents.
 
+mod support;
+
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_ancestors::{Input, joins_a_node, read};
 use bringup_spec::{NodeGroup, OsFamily, Read};
@@ -54,7 +56,8 @@ fn a_call_of_the_script_becomes_a_document() {
     let labels: Vec<&str> = group.labels.keys().map(String::as_str).collect();
     assert_eq!(labels, ["a", "c"]);
     assert_eq!((group.taints[0].key.as_str(), group.taints[0].value.as_str()), ("k", "v"));
-    assert_eq!(group.max_pods, Some(bringup_spec::MaxPods::Fixed(40)));
+    assert_eq!(group.kubelet.config["maxPods"], 40);
+    assert_eq!(group.in_place_of, Some(bringup_spec::ImageProgram::Bootstrap));
     assert_eq!(group.kubelet.flags["v"].to_string(), "4");
     let steps: Vec<(&str, String)> = group
         .steps
@@ -128,4 +131,99 @@ fn scripts_beside_a_node_config_or_a_call_are_steps_before_it() {
     }
     assert!(!joins_a_node(message(&[script]).as_bytes()));
     assert!(!joins_a_node(b"#!/bin/sh\necho /etc/eks\n"));
+}
+
+/// What karpenter's own tests have: an authority that is none, and DNS outside of the range of services. The image's programs
+/// take both as they are.
+#[test]
+fn what_the_images_programs_take_as_it_is_is_noted_and_built() {
+    let call = "#!/bin/bash -xe\n/etc/eks/bootstrap.sh 'test-cluster' --apiserver-endpoint 'https://test-cluster' --b64-cluster-ca 'Y2EtYnVuZGxlCg==' \\\n--dns-cluster-ip '10.0.100.10' --service-ipv4-cidr 10.100.0.0/16 \\\n--use-max-pods false \\\n--kubelet-extra-args '--node-labels=\"a/b=on-demand\" --register-with-taints=\"c/d:NoExecute\" --max-pods=110'\n";
+    let config = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nmetadata: {}\nspec:\n  cluster:\n    apiServerEndpoint: https://test-cluster\n    certificateAuthority: Y2EtYnVuZGxlCg==\n    cidr: 10.100.0.0/16\n    name: test-cluster\n  containerd: {}\n  instance: {localStorage: {}}\n  kubelet:\n    config:\n      clusterDNS: [10.0.100.10]\n      maxPods: 110\n      registerWithTaints: [{effect: NoExecute, key: c/d}]\n    flags:\n    - --node-labels=\"a/b=on-demand\"\n";
+    let additions = "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {kubernetes: {version: '1.32'}, aws: {region: us-west-2}}\n";
+    for text in [call, config] {
+        let read = support::read(&[("user-data", text), ("additions.yaml", additions)]);
+        let document = read.documents.first().expect("a document");
+        let local = bringup_plan::LocalFiles::default();
+        let compiled = bringup_plan::compile(document, 0, &local);
+        let found = read.findings.iter().chain(&compiled.findings);
+        let checked = bringup_plan::check_document(document);
+        let told: Vec<(&str, &str)> =
+            found.chain(&checked).map(|finding| (finding.severity.word(), finding.code.name)).collect();
+        for code in ["document/wrong-value", "network/dns-outside-range"] {
+            assert!(told.contains(&("note", code)), "{code}: {told:?}");
+        }
+        assert!(!told.iter().any(|(severity, _)| *severity == "error"), "{told:?}");
+        // Additions have said what the input does not.
+        assert!(!told.iter().any(|(_, code)| *code == "ancestor/difference"), "{told:?}");
+        support::converts(&read, &local);
+        let plan = compiled.plan.expect("a plan").to_json();
+        assert!(plan.contains("ca-bundle\\n"), "the authority is written as it is given");
+        // Memory is kept for the pods of the instance type, not for those that kubelet is told.
+        assert!(plan.contains(r#""fact":"reservedMemory""#), "{plan}");
+        // A document of ours has to be right.
+        let written = bringup_yaml::to_yaml(&document.tree().to_value());
+        let ours: String = written
+            .lines()
+            .filter(|line| !line.contains("inPlaceOf"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        assert!(bringup_spec::read("ours.yaml", &ours).findings.has_errors(), "{ours}");
+    }
+}
+
+/// The image's script marks nodes with nothing, and knows no file of eksctl's.
+#[test]
+fn a_call_has_no_labels_and_files_of_eksctls() {
+    let more = "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {kubernetes: {version: '1.32'}, aws: {region: us-west-2}}\n";
+    let script = "#!/bin/bash\n/etc/eks/bootstrap.sh demo\n";
+    let read = support::read(&[("user-data", script), ("more.yaml", more)]);
+    let plan = support::plans(&read, &bringup_plan::LocalFiles::default())["nodes"].to_json();
+    for word in ["eksctl", "node-lifecycle", "NODEADM_KUBELET_ARGS"] {
+        assert!(!plan.contains(word), "{word}: {plan}");
+    }
+}
+
+/// Resources of one template are groups of one cluster; what they say of the cluster has to agree.
+#[test]
+fn user_data_of_several_resources_is_one_cluster() {
+    let call = |more: &str| {
+        format!("#!/bin/bash\n/etc/eks/bootstrap.sh demo {more} --kubelet-extra-args --node-labels=a=b\n")
+    };
+    let more = "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {kubernetes: {version: '1.32'}, aws: {region: us-west-2}, nodeGroups: [{name: SpotNodes, labels: {spot: 'true'}}]}\n";
+    let read = support::read(&[
+        ("t.yaml#OnDemandNodes", &call("")),
+        ("t.yaml#SpotNodes", &call("--use-max-pods false")),
+        ("more.yaml", more),
+    ]);
+    let plans = support::plans(&read, &bringup_plan::LocalFiles::default());
+    assert_eq!(plans.keys().collect::<Vec<_>>(), ["on-demand-nodes", "spot-nodes"]);
+    assert_eq!(read.documents.len(), 1);
+    support::converts(&read, &bringup_plan::LocalFiles::default());
+    let apart = support::read(&[
+        ("t.yaml#A", &call("--dns-cluster-ip 10.0.0.10 --service-ipv4-cidr 10.0.0.0/16")),
+        ("t.yaml#B", &call("--dns-cluster-ip 10.1.0.10 --service-ipv4-cidr 10.1.0.0/16")),
+        ("more.yaml", ADDITIONS),
+    ]);
+    let told = support::told(&apart, bringup_diag::Severity::Error);
+    for field in ["network.dns", "network.serviceRanges"] {
+        let wanted = format!("t.yaml#B:2:1 ancestor/difference the cluster `demo` has another `{field}");
+        assert!(told.iter().any(|told| told.starts_with(&wanted)), "{wanted} {told:?}");
+    }
+}
+
+/// Python's reader of messages, which cloud-init uses, takes the parts of one that is cut off; Go's refuses it.
+#[test]
+fn a_message_without_an_end_is_read_and_told() {
+    let text = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n--//\nContent-Type: text/x-shellscript\n\n#!/bin/bash\n/etc/eks/bootstrap.sh demo\n--//\nContent-Type: text/x-shellscript\n\n#!/bin/bash\ntouch /last\n";
+    assert!(joins_a_node(text.as_bytes()));
+    let read = of(text);
+    let told = support::told(&read, bringup_diag::Severity::Warning);
+    assert!(
+        told.iter().any(|told| told.starts_with("user-data:13:1 ancestor/difference the boundary")),
+        "{told:?}"
+    );
+    let more = "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {kubernetes: {version: '1.32'}, aws: {region: us-west-2}}\n";
+    let read = support::read(&[("user-data", text), ("more.yaml", more)]);
+    let steps: Vec<&str> = group(&read).steps.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(steps, ["script-1"]);
 }

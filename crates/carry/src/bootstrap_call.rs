@@ -5,7 +5,8 @@ use bringup_cloudformation::{Template, write_call};
 use bringup_diag::{Finding, Findings};
 use bringup_plan::AGENT;
 use bringup_spec::{
-    AgentSource, JoinMethod, LaunchUserData, MaxPods, NodeNamePolicy, OsFamily, RuntimeName, SignalKind,
+    AgentSource, Flavour, ImageProgram, JoinMethod, LaunchUserData, MaxPods, NodeNamePolicy, OsFamily,
+    RuntimeName, SignalKind,
 };
 use serde_json::Value;
 
@@ -171,6 +172,16 @@ fn tell_what_is_lost(load: &Load<'_>, findings: &mut Findings) {
         ("nodeName", named, "it names nodes by their private DNS name"),
     ];
     LOST.tell(load, own, findings);
+    let flavour = load.document.cluster.spec.flavour;
+    let by_eksctl =
+        group.os.family == OsFamily::AmazonLinux2 && group.in_place_of != Some(ImageProgram::Bootstrap);
+    if flavour == Flavour::Eks && by_eksctl {
+        let what = "the flavour's labels `alpha.eksctl.io/instance-id` and `node-lifecycle` and its files under `/etc/eksctl`";
+        let place = load.document.place(&load.group_path.keys(["launch", "userData"]));
+        let finding = LOST.finding(what, "it knows of none of them").at(place);
+        let hint = "write `userData: plan`, or `inPlaceOf: bootstrap` in the group if nobody relies on them";
+        findings.push(finding.hint(hint));
+    }
 }
 
 #[cfg(test)]

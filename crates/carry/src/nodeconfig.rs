@@ -1,7 +1,7 @@
 //! User-data for the node agent of EKS images: a NodeConfig, behind the operator's own parts.
 
 use bringup_diag::{Finding, Findings};
-use bringup_spec::{HookPoint, MaxPods, NodeNamePolicy, RuntimeName};
+use bringup_spec::{HookPoint, MaxPods, NodeNamePolicy, PodNetworking, RuntimeName};
 use bringup_yaml::{Value, to_yaml};
 
 use crate::budget::PartSize;
@@ -66,7 +66,7 @@ fn cluster(load: &Load<'_>, findings: &mut Findings) -> Value {
         .api
         .as_ref()
         .and_then(|api| api.certificate_authority.as_ref())
-        .map(bringup_spec::Certificate::base64);
+        .map(bringup_spec::Authority::base64);
     let range = spec.network.service_ranges.first().map(ToString::to_string);
     let mut cluster = Value::map([("name", name)]);
     for (key, value, wanted) in [
@@ -105,10 +105,10 @@ fn kubelet(load: &Load<'_>, findings: &mut Findings) -> Value {
     }
     match &group.max_pods {
         Some(MaxPods::Fixed(pods)) => config.set("maxPods", *pods),
-        Some(MaxPods::Interfaces(_)) => {
+        Some(MaxPods::Interfaces(pods)) if pods.expression.is_none() => {
             lost(load, findings, "maxPods", "it works out the number of pods by its own rule");
         }
-        None => {}
+        Some(MaxPods::Interfaces(_)) | None => {}
     }
     if !group.taints.is_empty() {
         let taint = |taint: &bringup_spec::Taint| {
@@ -156,6 +156,9 @@ fn kubelet(load: &Load<'_>, findings: &mut Findings) -> Value {
     }
     if !flags.is_empty() {
         kubelet.set("flags", Value::list(flags));
+    }
+    if let Some(MaxPods::Interfaces(PodNetworking { expression: Some(cel), .. })) = &group.max_pods {
+        kubelet.set("maxPodsExpression", cel.as_str());
     }
     kubelet
 }

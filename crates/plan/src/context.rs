@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use bringup_diag::{Code, Finding, Findings};
 use bringup_kubelet::Minor;
 use bringup_spec::{
-    AgentSource, ClusterSpec, Document, Fact, Flavour, JoinMethod, NodeGroup, OsFamily, Platform, Text,
+    AgentSource, ClusterSpec, Document, Fact, Flavour, ImageProgram, JoinMethod, NodeGroup, OsFamily,
+    Platform, Text,
 };
 use bringup_yaml::Path;
 
@@ -72,12 +73,22 @@ impl<'a> Context<'a> {
         self.spec.flavour == Flavour::Eks && self.group.os.family == OsFamily::AmazonLinux2
     }
 
+    /// Whether what was another program's input is taken as that program takes it.
+    pub(crate) fn takes_as_given(&self) -> bool {
+        self.spec.flavour == Flavour::Eks && self.group.in_place_of.is_some()
+    }
+
+    /// Whether nodes of those images get eksctl's files and labels, too: the script itself knows of none.
+    pub(crate) fn has_eksctl_files(&self) -> bool {
+        self.is_scripted_eks() && self.group.in_place_of != Some(ImageProgram::Bootstrap)
+    }
+
     /// The labels that a node registers with: the document's, and those of its flavour that the document does not give.
     pub(crate) fn labels(&self) -> BTreeMap<String, Text> {
         let mut labels = self.group.labels.clone();
         let count = match self.spec.flavour {
             _ if !self.on_aws() => 0,
-            Flavour::Eks if self.is_scripted_eks() => SCRIPTED_LABELS.len(),
+            Flavour::Eks if self.has_eksctl_files() => SCRIPTED_LABELS.len(),
             // Its own script knows of the first only.
             Flavour::Eksctl if matches!(self.group.os.family, OsFamily::AmazonLinux2 | OsFamily::Ubuntu) => 1,
             _ => 0,

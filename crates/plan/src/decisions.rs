@@ -5,11 +5,12 @@ use std::net::IpAddr;
 use bringup_kubelet::Minor;
 use bringup_spec::{
     AgentSource, Bootstrap, Flavour, JoinMethod, MaxPods, NodeGroup, NodeNamePolicy, OsFamily, Platform,
-    Role, RuntimeName, SoftwareSource,
+    PodNetworking, Role, RuntimeName, SoftwareSource,
 };
 
 use crate::context::Context;
 use crate::flavour::{Layout, layout};
+use crate::nodeadm::expression;
 use crate::{
     Election, Origin, PodLimit, aws, codes, eksctl, machines, max_pods, network, reservations, runtime,
 };
@@ -72,7 +73,8 @@ impl Decisions {
             ipv6: network::is_ipv6(&context.spec.network),
             dns: network::dns_addresses(&context.spec.network),
             max_pods: checked_pod_limit(context),
-            pods_per_core: pods_per_core(group),
+            // What takes our place keeps memory for the pods of the instance type, whatever kubelet is told.
+            pods_per_core: pods_per_core(group).filter(|_| !context.takes_as_given()),
             election: election(context),
             eks_image,
             // Without an agent nobody merges anything on the node.
@@ -269,7 +271,8 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
     let group = context.group;
     let config = group.kubelet.config.get("maxPods").and_then(serde_json::Value::as_u64);
     let flag = group.kubelet.flags.get("max-pods").and_then(|text| text.as_literal()?.parse::<u64>().ok());
-    if group.kubelet.flags.get("max-pods").is_some_and(|text| text.as_literal().is_none()) {
+    let by_fact = group.kubelet.flags.get("max-pods").is_some_and(|text| text.as_literal().is_none());
+    if by_fact && !context.takes_as_given() {
         let path = context.at(["kubelet", "flags", "max-pods"]);
         context.error(
             codes::FLAG_RESERVED,
@@ -280,7 +283,9 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
     }
     let given = config.map(|pods| (pods, ["kubelet", "config", "maxPods"]));
     let given = flag.map(|pods| (pods, ["kubelet", "flags", "max-pods"])).or(given);
-    if let Some((pods, keys)) = given {
+    if let Some((pods, keys)) = given
+        && !context.takes_as_given()
+    {
         let path = context.at(keys);
         if let Some(MaxPods::Fixed(other)) = &group.max_pods
             && u64::from(*other) != pods
@@ -300,6 +305,10 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
         Some(MaxPods::Fixed(pods)) => {
             context.origin("max pods", pods.to_string(), Origin::Document(path));
             return PodLimit::Fixed(*pods);
+        }
+        Some(MaxPods::Interfaces(PodNetworking { expression: Some(cel), .. })) => {
+            check_expression(context, cel);
+            PodLimit::Expression { cel: cel.clone() }
         }
         Some(MaxPods::Interfaces(networking)) => PodLimit::Interfaces {
             prefix_delegation: networking.prefix_delegation,
@@ -343,6 +352,27 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
         Origin::Node("from the instance type and its interfaces".to_owned()),
     );
     limit
+}
+
+/// What nodeadm passes over, and what is not understood.
+fn check_expression(context: &mut Context<'_>, cel: &str) {
+    let path = context.at(["maxPods", "expression"]);
+    let place = context.document.place(&path);
+    if let Err(fault) = expression::check(cel) {
+        context.findings.push(expression::finding(fault).at(place));
+    }
+    let Some(MaxPods::Interfaces(given)) = &context.group.max_pods else { return };
+    for (key, without) in [
+        ("prefixDelegation", given.prefix_delegation),
+        ("customNetworking", given.custom_networking),
+        ("cap", given.cap.is_some()),
+    ] {
+        if without {
+            let path = context.at(["maxPods", key]);
+            let message = format!("`{key}` has no effect: `expression` says how many pods there are");
+            context.key_warning(codes::WITHOUT_EFFECT, &path, message, "remove it, or `expression`");
+        }
+    }
 }
 
 /// Whether some type would take more pods without the operator's cap.

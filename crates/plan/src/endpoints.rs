@@ -1,6 +1,6 @@
 //! Addresses that the whole cluster uses: the API server's and the proxy's.
 
-use bringup_diag::{Finding, Findings};
+use bringup_diag::{Code, Finding, Findings};
 use bringup_spec::{Document, Fault, authority_fault};
 
 use crate::codes;
@@ -28,7 +28,20 @@ pub(crate) fn api(document: &Document, findings: &mut Findings) {
     };
     if let Some(fault) = fault {
         let place = document.place(&Context::spec_path(["api", "endpoint"]));
-        findings.push(Finding::error(codes::ENDPOINT, fault.message).at(place).hint(fault.hint));
+        findings.push(
+            own_fault(document.cluster.spec.takes_as_given(), codes::ENDPOINT, fault.message)
+                .at(place)
+                .hint(fault.hint),
+        );
+    }
+}
+
+/// What is wrong with an address in a document of ours; where it was another program's input, it is taken as it is.
+pub(crate) fn own_fault(as_given: bool, code: Code, message: String) -> Finding {
+    if as_given {
+        Finding::note(code, format!("{message}; it is taken as it is"))
+    } else {
+        Finding::error(code, message)
     }
 }
 

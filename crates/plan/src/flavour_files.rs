@@ -1,7 +1,7 @@
 //! Files that the users of another system rely on, beside the ones that we need ourselves.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use bringup_spec::{AgentSource, Fact, Flavour, JoinMethod, Phase, RuntimeName, Text};
+use bringup_spec::{AgentSource, Fact, Flavour, ImageProgram, JoinMethod, Phase, RuntimeName, Text};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
@@ -16,9 +16,12 @@ pub(crate) fn steps(context: &Context<'_>, decisions: &Decisions, flags: &Flags)
     match context.spec.flavour {
         Flavour::Bringup | Flavour::Kops => Vec::new(),
         Flavour::Eks => {
+            if context.group.in_place_of == Some(ImageProgram::Bootstrap) {
+                return Vec::new();
+            }
             let variables = [("NODEADM_KUBELET_ARGS", flags::line(flags))];
             let mut steps = vec![environment("eks-environment", "/etc/eks/kubelet/environment", &variables)];
-            if context.is_scripted_eks() {
+            if context.has_eksctl_files() {
                 steps.extend(scripted_eks(context, decisions));
             }
             steps

@@ -104,6 +104,15 @@ pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
         );
     }
     check_environment(context);
+    if context.group.in_place_of.is_some() && !context.takes_as_given() {
+        let path = context.at(["inPlaceOf"]);
+        context.key_warning(
+            codes::WITHOUT_EFFECT,
+            &path,
+            "`inPlaceOf` has no effect: only the flavour `eks` stands in for a program of the image",
+            "write `flavour: eks`, or remove it",
+        );
+    }
     credential_provider::check(context);
 }
 

@@ -7,6 +7,7 @@ use bringup_spec::{Cidr, Document, JoinMethod, Network};
 
 use crate::codes;
 use crate::context::Context;
+use crate::endpoints::own_fault;
 
 /// The address of the cluster's DNS in a service range, by convention.
 const DNS_OFFSET: u32 = 10;
@@ -74,9 +75,10 @@ pub(crate) fn kept_for(network: &Network, address: IpAddr) -> Option<&'static st
 /// Checks addresses and ranges of the whole document.
 pub(crate) fn check(document: &Document, findings: &mut Findings) {
     let network = &document.cluster.spec.network;
+    let as_given = document.cluster.spec.takes_as_given();
     let path = Context::spec_path(["network"]);
     let mut error = |code, path: &bringup_yaml::Path, message: String, hint: String| {
-        findings.push(Finding::error(code, message).at(document.place(path)).hint(hint));
+        findings.push(own_fault(as_given, code, message).at(document.place(path)).hint(hint));
     };
     let ranges = &network.service_ranges;
     for (index, address) in network.dns.iter().enumerate() {
@@ -191,6 +193,7 @@ pub(crate) fn check(document: &Document, findings: &mut Findings) {
 fn check_addresses(document: &Document, findings: &mut Findings) {
     let spec = &document.cluster.spec;
     let network = &spec.network;
+    let as_given = spec.takes_as_given();
     let limited = spec.kubernetes.version.minor < 34 || spec.join.method == JoinMethod::Kubeadm;
     let path = Context::spec_path(["network"]);
     for (key, list) in [("serviceRanges", &network.service_ranges), ("podRanges", &network.pod_ranges)] {
@@ -200,7 +203,7 @@ fn check_addresses(document: &Document, findings: &mut Findings) {
             if let Some((_, what)) = SPECIAL.iter().find(|(wide, _)| within(wide)) {
                 let message = format!("`{range}` has addresses that are for {what}");
                 let hint = "choose a private range, such as `10.100.0.0/16`";
-                findings.push(Finding::error(codes::NETWORK_RANGE, message).at(place).hint(hint));
+                findings.push(own_fault(as_given, codes::NETWORK_RANGE, message).at(place).hint(hint));
             } else if key == "serviceRanges" && limited && range.host_bits() > SERVICE_BITS {
                 let least = if range.is_ipv4() { 32 } else { 128 } - SERVICE_BITS;
                 let message = format!(
@@ -215,7 +218,7 @@ fn check_addresses(document: &Document, findings: &mut Findings) {
         let place = document.place(&path.key("dns").index(index));
         if network.dns.iter().take(index).any(|earlier| earlier == address) {
             let message = format!("`{address}` is there already");
-            findings.push(Finding::error(codes::DNS_TAKEN, message).at(place).hint("keep one of them"));
+            findings.push(own_fault(as_given, codes::DNS_TAKEN, message).at(place).hint("keep one of them"));
         }
     }
     if network.dns.len() > MOST_SERVERS {

@@ -26,6 +26,7 @@ pub(crate) fn report(document: &Document, findings: &mut Findings) {
                 .hint("add one to `spec.nodeGroups`");
         findings.push(finding);
     }
+    report_authority(document, &spec, findings);
     let groups = cluster.node_groups.iter().enumerate();
     let names = groups.map(|(index, group)| (group.name.to_string(), list("nodeGroups", index).key("name")));
     report_twins(document, "node group", RENAME, names, findings);
@@ -47,6 +48,22 @@ pub(crate) fn report(document: &Document, findings: &mut Findings) {
     for (index, machine) in machines() {
         report_machine(document, &list("machines", index), machine, findings);
     }
+}
+
+/// Reports an authority that is no certificate. A program that asks for none writes down whatever it is given.
+fn report_authority(document: &Document, spec: &Path, findings: &mut Findings) {
+    let cluster = &document.cluster.spec;
+    let authority = cluster.api.as_ref().and_then(|api| api.certificate_authority.as_ref());
+    let Some(fault) = authority.and_then(|authority| authority.fault()) else { return };
+    let place = document.place(&spec.keys(["api", "certificateAuthority"]));
+    let finding = if cluster.takes_as_given() {
+        let message =
+            format!("{}; it is taken as it is, and kubelet will trust no API server with it", fault.message);
+        Finding::note(codes::WRONG_VALUE, message)
+    } else {
+        Finding::error(codes::WRONG_VALUE, fault.message.clone())
+    };
+    findings.push(finding.at(place).hint(fault.hint.clone()));
 }
 
 /// Reports clusters of one file that have the same name: they would be written to the same place.

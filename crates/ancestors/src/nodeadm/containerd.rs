@@ -1,51 +1,135 @@
-//! containerd: its configuration, and what containers start from.
+//! containerd: its configuration, what containers start from, and pulls in parallel.
 
 use bringup_diag::Span;
-use bringup_spec::nodeconfig::base_runtime_spec;
+use bringup_spec::nodeconfig::{
+    PARALLEL_PULLS_NEED, SNAPSHOTTER_CONFIG, SNAPSHOTTER_DROP_IN, SNAPSHOTTER_SOCKET, base_runtime_spec,
+    snapshotter_config, snapshotter_plugin,
+};
 use bringup_yaml::Node;
+use serde_json::{Value, json};
 
 use super::merge::one_text;
 use crate::codes;
 use crate::fields::{Record, is_nothing};
 use crate::tell::Teller;
-use crate::tree::{Branch, text};
+use crate::tree::{Branch, list, text};
 
 /// Where nodeadm writes what containers start from.
 const PATH: &str = "/etc/containerd/base-runtime-spec.json";
 
-/// `runtime`, and the file with what containers start from, where the NodeConfig changes it.
-pub(super) fn translated(containerd: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> (Node, Option<Node>) {
-    let mut runtime = Branch::new(span);
+/// What becomes of a NodeConfig's words on containerd.
+pub(super) struct Containerd {
+    /// `runtime` of the group.
+    pub(super) runtime: Node,
+    /// Files beside it.
+    pub(super) files: Vec<Node>,
+    /// Drop-ins of its unit.
+    pub(super) units: Vec<Node>,
+    /// Where kubelet asks for images.
+    pub(super) image_endpoint: Option<Node>,
+}
+
+/// Translates `containerd`; `parallel` is the feature gate that has images pulled in parallel, where it is on.
+pub(super) fn translated(
+    containerd: &Record<'_>,
+    parallel: Option<&Node>,
+    span: Span,
+    tell: &mut Teller<'_>,
+) -> Containerd {
     let config = containerd.entry("config");
-    let Some(given) = containerd.get("baseRuntimeSpec").filter(|given| !is_nothing(given)) else {
+    let own = config.and_then(|config| config.value.text()).unwrap_or_default();
+    // nodeadm, too, takes what names the newer schema's plugins for it.
+    let newer = own.contains("io.containerd.cri.v1.")
+        || own.lines().any(|line| line.replace(' ', "").starts_with("version=3"));
+    let given = containerd.get("baseRuntimeSpec").filter(|given| !is_nothing(given));
+    let mut files = Vec::new();
+    let mut units = Vec::new();
+    let mut image_endpoint = None;
+    let mut ours = toml::Table::new();
+    let runtime_plugin = if newer { "io.containerd.cri.v1.runtime" } else { "io.containerd.grpc.v1.cri" };
+    if let Some(given) = given {
+        lay(
+            &mut ours,
+            &json!({"plugins": {runtime_plugin: {"containerd": {"runtimes": {"runc": {
+                "base_runtime_spec": PATH,
+            }}}}}}),
+        );
+        files.extend(base_spec(given, tell));
+    }
+    if let Some(gate) = parallel {
+        let choice = json!({"snapshotter": "soci", "disable_snapshot_annotations": false});
+        let plugins = if newer {
+            json!({"io.containerd.cri.v1.images": choice})
+        } else {
+            json!({"io.containerd.grpc.v1.cri": {"containerd": choice}})
+        };
+        lay(&mut ours, &json!({"proxy_plugins": snapshotter_plugin(), "plugins": plugins}));
+        files.push(snapshotter_file(gate.span));
+        units.push(snapshotter_unit(gate.span));
+        image_endpoint = Some(text(gate.span, format!("unix://{SNAPSHOTTER_SOCKET}")));
+        let (cores, memory) = PARALLEL_PULLS_NEED;
+        let message = format!(
+            "images are pulled in parallel on every machine of the group; nodeadm leaves it on those with less than {cores} cores or {} GiB of memory",
+            memory / 1024
+        );
+        let hint = "leave `FastImagePull` out for groups of small machines";
+        tell.warning(codes::DIFFERENCE, gate.span, message, hint);
+    }
+    let mut runtime = Branch::new(span);
+    if ours.is_empty() {
         if let Some(config) = config {
             runtime.put_field("config", config);
         }
-        return (runtime.into_node(), None);
-    };
-    let own = config.and_then(|config| config.value.text()).unwrap_or_default();
-    // nodeadm, too, takes what names the newer schema's version for it.
-    let newer = own.lines().any(|line| line.replace(' ', "").starts_with("version=3"));
-    let (version, plugin) =
-        if newer { (3, "io.containerd.cri.v1.runtime") } else { (2, "io.containerd.grpc.v1.cri") };
-    let ours = format!(
-        "version = {version}\n[plugins.'{plugin}'.containerd.runtimes.runc]\nbase_runtime_spec = '{PATH}'\n"
-    );
-    if let Some(whole) = one_text(&ours, own) {
-        runtime.put("config", text(given.span, whole));
     } else {
-        let place = config.map_or(span, |config| config.value.span);
-        let message = "what the NodeConfig says of containerd is no TOML";
-        tell.error(codes::WRONG_TYPE, place, message, "write TOML");
+        ours.insert("version".to_owned(), toml::Value::Integer(if newer { 3 } else { 2 }));
+        let place = given.or(parallel).map_or(span, |node| node.span);
+        if let Some(whole) = toml::to_string(&ours).ok().and_then(|ours| one_text(&ours, own)) {
+            runtime.put("config", text(place, whole));
+        } else {
+            let place = config.map_or(span, |config| config.value.span);
+            let message = "what the NodeConfig says of containerd is no TOML";
+            tell.error(codes::WRONG_TYPE, place, message, "write TOML");
+        }
     }
+    Containerd { runtime: runtime.into_node(), files, units, image_endpoint }
+}
+
+fn lay(base: &mut toml::Table, over: &Value) {
+    if let Ok(over) = toml::Table::try_from(over) {
+        super::merge::lay_table(base, over);
+    }
+}
+
+/// The file with what containers start from.
+fn base_spec(given: &Node, tell: &mut Teller<'_>) -> Option<Node> {
     let given_json = given.to_value().to_json();
     let Some(fields) = given_json.as_object() else {
         let message = "`baseRuntimeSpec` must be a mapping";
         tell.error(codes::WRONG_TYPE, given.span, message, "write fields of an OCI specification");
-        return (runtime.into_node(), None);
+        return None;
     };
-    let mut file = Branch::new(given.span);
-    file.put("path", text(given.span, PATH));
-    file.put("content", text(given.span, format!("{:#}\n", base_runtime_spec(fields))));
-    (runtime.into_node(), Some(file.into_node()))
+    Some(file(given.span, PATH, format!("{:#}\n", base_runtime_spec(fields))))
+}
+
+fn snapshotter_file(span: Span) -> Node {
+    let table = toml::Table::try_from(snapshotter_config()).unwrap_or_default();
+    file(span, SNAPSHOTTER_CONFIG, toml::to_string(&table).unwrap_or_default())
+}
+
+fn file(span: Span, path: &str, content: String) -> Node {
+    let mut file = Branch::new(span);
+    file.put("path", text(span, path));
+    file.put("content", text(span, content));
+    file.into_node()
+}
+
+fn snapshotter_unit(span: Span) -> Node {
+    let (name, content) = SNAPSHOTTER_DROP_IN;
+    let mut drop_in = Branch::new(span);
+    drop_in.put("name", text(span, name));
+    drop_in.put("content", text(span, content));
+    let mut unit = Branch::new(span);
+    unit.put("name", text(span, "containerd.service"));
+    unit.put("dropIns", list(span, vec![drop_in.into_node()]));
+    unit.into_node()
 }

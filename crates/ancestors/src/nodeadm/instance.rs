@@ -3,29 +3,36 @@
 use std::fmt::Write as _;
 
 use bringup_diag::Span;
-use bringup_yaml::{Entry, Node};
+use bringup_yaml::{Content, Entry, Node};
 
 use super::tables;
-use crate::codes;
 use crate::fields::Record;
 use crate::tell::Teller;
-use crate::tree::{Branch, list, plain, text};
+use crate::tree::{self, Branch, list, plain, text};
 
 fn services<'a>(instance: &Record<'a>) -> &'a [Entry] {
     instance.get("environment").and_then(Node::entries).unwrap_or_default()
 }
 
+/// Variables of all services, where systemd itself finds them: it takes them up when it is reloaded.
+pub(super) fn environment_of_all(instance: &Record<'_>) -> Option<Node> {
+    let all = services(instance).iter().find(|service| service.key == "default")?;
+    let variables: Vec<&Entry> = all.value.entries().unwrap_or_default().iter().collect();
+    if variables.is_empty() {
+        return None;
+    }
+    let span = all.key_span;
+    let mut file = Branch::new(span);
+    file.put("path", text(span, "/etc/systemd/system.conf.d/environment.conf"));
+    file.put("content", text(span, lines("[Manager]", "DefaultEnvironment", &variables)));
+    Some(file.into_node())
+}
+
 /// Variables of kubelet: its own, and those of all services.
-pub(super) fn environment_of_kubelet(instance: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Node {
+pub(super) fn environment_of_kubelet(instance: &Record<'_>, span: Span) -> Node {
     let mut variables = Branch::new(span);
     for wanted in ["default", "kubelet"] {
         for service in services(instance).iter().filter(|service| service.key == wanted) {
-            if wanted == "default" {
-                let message =
-                    "variables of `default` are set for kubelet and containerd, not for every service";
-                let hint = "name the other services beside it";
-                tell.warning(codes::FIELD_DIFFERS, service.key_span, message, hint);
-            }
             for variable in service.value.entries().unwrap_or_default() {
                 variables.put_field(&variable.key, variable);
             }
@@ -57,20 +64,38 @@ pub(super) fn drop_ins(instance: &Record<'_>) -> Vec<Node> {
     units.into_iter().filter(|(_, _, variables)| !variables.is_empty()).map(unit).collect()
 }
 
-fn unit((name, span, variables): (String, Span, Vec<&Entry>)) -> Node {
-    let mut lines = String::from("[Service]\n");
-    for variable in variables {
-        let value = variable.value.text().unwrap_or_default();
-        let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
-        let _ = writeln!(lines, "Environment=\"{}={value}\"", variable.key);
+/// Units of two lists; those of one name are one.
+pub(super) fn joined(mut units: Vec<Node>, more: Vec<Node>) -> Vec<Node> {
+    for unit in more {
+        let name = unit.get("name").and_then(Node::text);
+        let known = units.iter_mut().find(|known| known.get("name").and_then(Node::text) == name);
+        let drop_ins = unit.get("dropIns").and_then(Node::items).unwrap_or_default();
+        match known.and_then(|known| tree::field(known, "dropIns")).map(|list| &mut list.content) {
+            Some(Content::List(known)) => known.extend_from_slice(drop_ins),
+            _ => units.push(unit),
+        }
     }
+    units
+}
+
+fn unit((name, span, variables): (String, Span, Vec<&Entry>)) -> Node {
     let mut drop_in = Branch::new(span);
     drop_in.put("name", text(span, "environment.conf"));
-    drop_in.put("content", text(span, lines));
+    drop_in.put("content", text(span, lines("[Service]", "Environment", &variables)));
     let mut unit = Branch::new(span);
     unit.put("name", text(span, format!("{name}.service")));
     unit.put("dropIns", list(span, vec![drop_in.into_node()]));
     unit.into_node()
+}
+
+fn lines(section: &str, directive: &str, variables: &[&Entry]) -> String {
+    let mut lines = format!("{section}\n");
+    for variable in variables {
+        let value = variable.value.text().unwrap_or_default();
+        let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%");
+        let _ = writeln!(lines, "{directive}=\"{}={value}\"", variable.key);
+    }
+    lines
 }
 
 /// The image's own program makes the instance's disks one volume, or mounts each.

@@ -89,7 +89,7 @@ pub(super) fn one_text(base: &str, over: &str) -> Option<String> {
     toml::to_string(&base).ok()
 }
 
-fn lay_table(base: &mut toml::Table, over: toml::Table) {
+pub(super) fn lay_table(base: &mut toml::Table, over: toml::Table) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {
             (Some(toml::Value::Table(base)), toml::Value::Table(over)) => lay_table(base, over),

@@ -48,42 +48,52 @@ fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node> {
     };
     let spec = tell.record(given, "`spec` of a NodeConfig", tables::SPEC);
     let cluster = record(spec.get("cluster"), "`cluster` of a NodeConfig", tables::CLUSTER, tell);
-    let name = required(&cluster, "name", given.span, tell)?;
-    let endpoint = required(&cluster, "apiServerEndpoint", given.span, tell)?;
-    let authority = required(&cluster, "certificateAuthority", given.span, tell)?;
-    let range = required(&cluster, "cidr", given.span, tell)?;
+    let [name, endpoint, authority, range] = [
+        ("name", ["metadata", "name"].as_slice()),
+        ("apiServerEndpoint", &["spec", "api", "endpoint"]),
+        ("certificateAuthority", &["spec", "api", "certificateAuthority"]),
+        ("cidr", &["spec", "network", "serviceRanges"]),
+    ]
+    .map(|(key, path)| required(&cluster, key, path, given.span, tell));
 
-    let mut api = Branch::new(endpoint.span);
-    api.put("endpoint", endpoint.clone());
-    api.put("certificateAuthority", authority.clone());
+    let mut api = Branch::new(endpoint.map_or(given.span, |endpoint| endpoint.span));
+    api.put_some("endpoint", endpoint.cloned());
+    api.put_some("certificateAuthority", authority.cloned());
     if cluster.flag("enableOutpost") == Some(true) {
         api.put_some("clusterId", cluster.get("id").cloned());
     }
-    let mut network = Branch::new(range.span);
-    network.put("serviceRanges", list(range.span, vec![range.clone()]));
+    let mut network = Branch::new(given.span);
+    network.put_some("serviceRanges", range.map(|range| list(range.span, vec![range.clone()])));
     let mut join = Branch::new(span);
     join.put("method", text(span, "eks-token"));
-    let mut aws = Branch::new(endpoint.span);
-    if let Some(region) = endpoint.text().and_then(region_of) {
-        aws.put("region", text(endpoint.span, region));
+    let mut aws = Branch::new(given.span);
+    let region = endpoint.and_then(|endpoint| Some((endpoint.span, region_of(endpoint.text()?)?)));
+    if let Some((span, region)) = region {
+        aws.put("region", text(span, region));
     } else {
-        told_elsewhere(tell, endpoint.span, "the region", "spec: {aws: {region: us-west-2}}");
+        let example = "spec: {aws: {region: us-west-2}}";
+        let span = endpoint.map_or(given.span, |endpoint| endpoint.span);
+        told_elsewhere(tell, span, &["spec", "aws", "region"], ("the region", example));
     }
-    let plain_name = plain_name(name.text().unwrap_or_default());
-    if Some(plain_name.as_str()) != name.text() {
-        aws.put("clusterName", name.clone());
+    let mut metadata = Branch::new(given.span);
+    if let Some(name) = name {
+        let plain_name = plain_name(name.text().unwrap_or_default());
+        if Some(plain_name.as_str()) != name.text() {
+            aws.put("clusterName", name.clone());
+        }
+        metadata.put("name", text(name.span, plain_name));
     }
-    told_elsewhere(tell, given.span, "the version of Kubernetes", "spec: {kubernetes: {version: \"1.34\"}}");
+    let example = "spec: {kubernetes: {version: \"1.34\"}}";
+    let version = ["spec", "kubernetes", "version"];
+    told_elsewhere(tell, given.span, &version, ("the version of Kubernetes", example));
 
     let mut whole = Branch::new(given.span);
     whole.put("flavour", plain(span, "eks"));
-    whole.put("api", api.into_node());
-    whole.put("network", network.into_node());
+    whole.put_full("api", api.into_node());
+    whole.put_full("network", network.into_node());
     whole.put("join", join.into_node());
-    whole.put("aws", aws.into_node());
+    whole.put_full("aws", aws.into_node());
     whole.put("nodeGroups", list(given.span, vec![group(&spec, given.span, tell)]));
-    let mut metadata = Branch::new(name.span);
-    metadata.put("name", text(name.span, plain_name));
     let mut tree = Branch::new(span);
     tree.put("apiVersion", text(span, "bringup.dev/v1alpha1"));
     tree.put("kind", text(span, "Cluster"));
@@ -99,44 +109,86 @@ fn group(spec: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Node {
     group.put("name", text(span, "nodes"));
     group.put("platform", text(span, "aws"));
     group.put("os", os.into_node());
+    group.put("inPlaceOf", plain(span, "nodeadm"));
     let gates = record(spec.get("featureGates"), "`featureGates` of a NodeConfig", tables::FEATURES, tell);
     let by_id = gates.flag("InstanceIdNodeName") == Some(true);
     group.put("nodeName", text(span, if by_id { "instance-id" } else { "private-dns" }));
     let kubelet = record(spec.get("kubelet"), "`kubelet` of a NodeConfig", tables::KUBELET, tell);
     let flags = flags::taken_apart(kubelet.items("flags"), span);
+    let parallel = gates.get("FastImagePull").filter(|_| gates.flag("FastImagePull") == Some(true));
+    let containerd = record(spec.get("containerd"), "`containerd` of a NodeConfig", tables::CONTAINERD, tell);
+    let containerd = containerd::translated(&containerd, parallel, span, tell);
+    let config = config_of_kubelet(&kubelet, &flags, containerd.image_endpoint, span, tell);
     group.put_full("labels", flags.labels.into_node());
     group.put_full("taints", list(span, flags.taints));
+    if let Some(expression) =
+        kubelet.entry("maxPodsExpression").filter(|entry| entry.value.text() != Some(""))
+    {
+        let mut pods = Branch::new(expression.value.span);
+        pods.put_field("expression", expression);
+        group.put("maxPods", pods.into_node());
+    }
     let instance = record(spec.get("instance"), "`instance` of a NodeConfig", tables::INSTANCE, tell);
     let mut settings = Branch::new(span);
-    if let Some(config) = kubelet.entry("config") {
-        settings.put_field("config", config);
-    }
+    settings.put_full("config", config);
     settings.put_full("flags", flags.others.into_node());
-    settings.put_full("environment", instance::environment_of_kubelet(&instance, span, tell));
+    settings.put_full("environment", instance::environment_of_kubelet(&instance, span));
     group.put_full("kubelet", settings.into_node());
-    let containerd = record(spec.get("containerd"), "`containerd` of a NodeConfig", tables::CONTAINERD, tell);
-    let (runtime, base_spec) = containerd::translated(&containerd, span, tell);
-    group.put_full("runtime", runtime);
+    group.put_full("runtime", containerd.runtime);
     let (resolution, restart) = instance::name_resolution(&instance, tell).unzip();
-    group.put_full("files", list(span, base_spec.into_iter().chain(resolution).collect()));
-    group.put_full("units", list(span, instance::drop_ins(&instance)));
+    let files = containerd.files.into_iter().chain(instance::environment_of_all(&instance)).chain(resolution);
+    group.put_full("files", list(span, files.collect()));
+    group.put_full("units", list(span, instance::joined(instance::drop_ins(&instance), containerd.units)));
     let steps = instance::disks(&instance, tell).into_iter().chain(restart);
     group.put_full("steps", list(span, steps.collect()));
     group.into_node()
 }
 
-/// What nodeadm learns on the machine has to be said here.
-fn told_elsewhere(tell: &mut Teller<'_>, span: Span, what: &str, example: &str) {
-    let message = format!("a NodeConfig does not say {what}: nodeadm learns it on the machine");
-    let hint = format!("say it with `--with additions.yaml`: `kind: Additions`, `{example}`");
-    tell.note(codes::DIFFERENCE, span, message, hint);
+/// kubelet's configuration, as kubelet takes it beside the flags.
+fn config_of_kubelet(
+    kubelet: &Record<'_>,
+    flags: &flags::Flags,
+    image_endpoint: Option<Node>,
+    span: Span,
+    tell: &mut Teller<'_>,
+) -> Node {
+    let mut config = Branch::new(kubelet.get("config").map_or(span, |config| config.span));
+    config.put_some("imageServiceEndpoint", image_endpoint);
+    for field in kubelet.get("config").and_then(Node::entries).unwrap_or_default() {
+        if field.key == "registerWithTaints" && !flags.taints.is_empty() {
+            let message = "`registerWithTaints` has no effect, as with nodeadm: kubelet takes the taints of `--register-with-taints` in their place";
+            let hint = "write all taints in one of the two places";
+            tell.warning(codes::DIFFERENCE, field.key_span, message, hint);
+            continue;
+        }
+        config.put_field(&field.key, field);
+    }
+    config.into_node()
 }
 
-fn required<'a>(cluster: &Record<'a>, key: &str, span: Span, tell: &mut Teller<'_>) -> Option<&'a Node> {
+/// What nodeadm learns on the machine has to be said here.
+fn told_elsewhere(tell: &mut Teller<'_>, span: Span, path: &[&'static str], (what, example): (&str, &str)) {
+    let message = format!("a NodeConfig does not say {what}: nodeadm learns it on the machine");
+    let hint = format!("say it with `--with additions.yaml`: `kind: Additions`, `{example}`");
+    tell.note_of_missing(path, (codes::DIFFERENCE, span), message, hint);
+}
+
+/// What nodeadm needs. Groups that EKS or karpenter makes have it from them: then additions say it.
+fn required<'a>(
+    cluster: &Record<'a>,
+    key: &str,
+    path: &[&'static str],
+    span: Span,
+    tell: &mut Teller<'_>,
+) -> Option<&'a Node> {
     let found = cluster.get(key).filter(|value| value.text() != Some(""));
     if found.is_none() {
         let message = format!("nodeadm needs `{key}` of `cluster`");
-        tell.error(codes::MISSING, span, message, format!("add `{key}` under `spec.cluster`"));
+        let hint = format!(
+            "add `{key}` under `spec.cluster`; where EKS or karpenter adds it, say it as `{}` with `--with additions.yaml`",
+            path.join(".")
+        );
+        tell.error_of_missing(path, (codes::MISSING, span), message, hint);
     }
     found
 }

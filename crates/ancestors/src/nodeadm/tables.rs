@@ -1,7 +1,7 @@
 //! Fields of a NodeConfig, and what becomes of each.
 
 use crate::fields::Field;
-use crate::fields::Use::{Aside, Differs, Taken};
+use crate::fields::Use::{Aside, Taken};
 
 pub(super) const TOP: &[Field] = &[
     ("apiVersion", Taken),
@@ -27,14 +27,7 @@ pub(super) const CLUSTER: &[Field] = &[
     ("id", Taken),
 ];
 
-pub(super) const KUBELET: &[Field] = &[
-    ("config", Taken),
-    ("flags", Taken),
-    (
-        "maxPodsExpression",
-        Differs("write the number as `maxPods`, or `{prefixDelegation: true}` and the like, with additions"),
-    ),
-];
+pub(super) const KUBELET: &[Field] = &[("config", Taken), ("flags", Taken), ("maxPodsExpression", Taken)];
 
 pub(super) const CONTAINERD: &[Field] = &[("config", Taken), ("baseRuntimeSpec", Taken)];
 
@@ -44,7 +37,4 @@ pub(super) const NETWORK: &[Field] = &[("nameservers", Taken), ("domains", Taken
 
 pub(super) const STORAGE: &[Field] = &[("strategy", Taken), ("mountPath", Taken), ("disabledMounts", Taken)];
 
-pub(super) const FEATURES: &[Field] = &[
-    ("InstanceIdNodeName", Taken),
-    ("FastImagePull", Differs("add a snapshotter to containerd's `config` if pulls are too slow")),
-];
+pub(super) const FEATURES: &[Field] = &[("InstanceIdNodeName", Taken), ("FastImagePull", Taken)];

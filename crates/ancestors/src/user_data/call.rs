@@ -34,13 +34,18 @@ pub(super) fn document(
     let mut aws = Branch::new(span);
     match request.endpoint.as_deref().and_then(region_of) {
         Some(region) => aws.put("region", text(span, region)),
-        None => told_elsewhere(tell, at, "the region", "spec: {aws: {region: us-west-2}}"),
+        None => {
+            let example = "spec: {aws: {region: us-west-2}}";
+            told_elsewhere(tell, at, &["spec", "aws", "region"], ("the region", example));
+        }
     }
     let name = plain_name(&request.cluster);
     if name != request.cluster {
         aws.put("clusterName", text(span, request.cluster.as_str()));
     }
-    told_elsewhere(tell, at, "the version of Kubernetes", "spec: {kubernetes: {version: \"1.32\"}}");
+    let example = "spec: {kubernetes: {version: \"1.32\"}}";
+    let version = ["spec", "kubernetes", "version"];
+    told_elsewhere(tell, at, &version, ("the version of Kubernetes", example));
     let mut join = Branch::new(span);
     join.put("method", text(span, "eks-token"));
     let mut spec = Branch::new(span);
@@ -85,24 +90,33 @@ fn group(request: &BootstrapRequest, at: &Node, steps: Vec<Node>, signal: Option
     group.put("name", text(span, "nodes"));
     group.put("platform", text(span, "aws"));
     group.put("os", text(span, "amazon-linux-2"));
+    group.put("inPlaceOf", plain(span, "bootstrap"));
     let mut labels = Branch::new(span);
     let mut taints = Vec::new();
     let mut flags = Branch::new(span);
     // What kubelet itself takes where nobody tells it another number.
-    let mut pods = (!request.use_max_pods).then(|| plain(span, 110));
+    let mut pods = (!request.use_max_pods).then_some(110);
     let words = request.extra_words();
     for flag in kubelet_flags::flags(words.iter().map(|word| (word.as_str(), span))) {
         match flag.name {
             "node-labels" => add_labels(&mut labels, &flag, flag.value),
+            "max-pods" if flag.value.parse::<u32>().is_ok() => pods = flag.value.parse::<u32>().ok(),
             "register-with-taints" => taints = kubelet_flags::taints(flag.value, span),
-            "max-pods" => pods = Some(plain(span, flag.value)),
             name => flags.put(name, text(span, flag.value)),
         }
     }
     group.put_full("labels", labels.into_node());
     group.put_full("taints", list(span, taints));
-    group.put_some("maxPods", pods);
     let mut kubelet = Branch::new(span);
+    // Memory is kept for the instance type's pods all the same.
+    kubelet.put_some(
+        "config",
+        pods.map(|pods| {
+            let mut config = Branch::new(span);
+            config.put("maxPods", plain(span, pods));
+            config.into_node()
+        }),
+    );
     kubelet.put_full("flags", flags.into_node());
     group.put_full("kubelet", kubelet.into_node());
     group.put_full("runtime", runtime(request, at));
@@ -162,8 +176,8 @@ fn tell_differences(request: &BootstrapRequest, at: &Node, tell: &mut Teller<'_>
 }
 
 /// What the script learns on the machine has to be said here.
-fn told_elsewhere(tell: &mut Teller<'_>, at: &Node, what: &str, example: &str) {
+fn told_elsewhere(tell: &mut Teller<'_>, at: &Node, path: &[&'static str], (what, example): (&str, &str)) {
     let message = format!("a call of `bootstrap.sh` does not say {what}: the image and the machine do");
     let hint = format!("say it with `--with additions.yaml`: `kind: Additions`, `{example}`");
-    tell.note(codes::DIFFERENCE, at.span, message, hint);
+    tell.note_of_missing(path, (codes::DIFFERENCE, at.span), message, hint);
 }

@@ -5,6 +5,7 @@
 
 mod call;
 mod signal;
+pub(crate) mod sources;
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ use crate::eksctl::steps::escaped;
 use crate::shell;
 use crate::shell::script::{Call, Opaque, Script, Why};
 use crate::tell::Teller;
-use crate::tree::{Branch, list, plain, text};
+use crate::tree::{Branch, field, list, plain, text};
 
 /// How such a script is marked on its way to the translation.
 pub(crate) const GROUP: &str = "user-data/";
@@ -148,9 +149,4 @@ fn add_step(tree: &mut Node, step: &Node) {
             }
         }
     }
-}
-
-fn field<'a>(tree: &'a mut Node, key: &str) -> Option<&'a mut Node> {
-    let Content::Map(entries) = &mut tree.content else { return None };
-    entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.value)
 }

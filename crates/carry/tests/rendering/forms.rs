@@ -177,6 +177,20 @@ fn a_template_may_call_the_images_script_with_arguments_and_a_signal() {
     assert!(rendered.findings.iter().any(|finding| finding.code.name == "carrier/bootstrap-script"));
 }
 
+/// The flavour's own labels and files are no arguments of a call: whoever relies on them is told.
+#[test]
+fn a_call_tells_that_it_leaves_out_what_the_flavour_adds() {
+    let extra = "\n      launch: {userData: bootstrap}\n      carriers: [cloudformation]";
+    for (more, count) in [("", 1), ("\n      inPlaceOf: bootstrap", 0)] {
+        let mut document = sample::document("aws", "amazon-linux-2", &format!("{extra}{more}"));
+        document.cluster.spec.flavour = bringup_spec::Flavour::Eks;
+        let plan = sample::plan(&document);
+        let rendered = sample::load(&document, &plan, &[]).render(Carrier::CloudFormation);
+        let told = rendered.findings.iter().filter(|finding| finding.message.contains("node-lifecycle"));
+        assert_eq!(told.count(), count, "{:?}", rendered.findings);
+    }
+}
+
 #[test]
 fn a_node_config_says_what_nodeadm_reads_and_what_it_cannot_do_is_told() {
     let extra = "

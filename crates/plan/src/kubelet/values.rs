@@ -8,6 +8,7 @@ use bringup_yaml::Path;
 use serde_json::Value;
 
 use crate::context::Context;
+use crate::endpoints::own_fault;
 use crate::{codes, network};
 
 /// What kubelet can set aside.
@@ -150,7 +151,9 @@ pub(crate) fn check_dns(context: &mut Context<'_>, path: &Path, address: &str, i
         [] => "remove it".to_owned(),
         usual => format!("write {}, or remove it", usual.join(" or ")),
     };
-    context.error(codes::DNS_OUTSIDE, path, message, hint);
+    let place = context.document.place(path);
+    let finding = own_fault(context.takes_as_given(), codes::DNS_OUTSIDE, message);
+    context.findings.push(finding.at(place).hint(hint));
 }
 
 /// The entries of a mapping that are strings known before boot.

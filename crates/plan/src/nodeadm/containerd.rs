@@ -1,7 +1,10 @@
 //! containerd's configuration, the specification that containers begin with, and the snapshotter that pulls in parallel.
 
 use bringup_diag::{Finding, Place};
-use bringup_spec::nodeconfig::{NodeConfig, base_runtime_spec};
+use bringup_spec::nodeconfig::{
+    NodeConfig, PARALLEL_PULLS_NEED, SNAPSHOTTER_CONFIG, SNAPSHOTTER_DROP_IN, SNAPSHOTTER_SOCKET,
+    base_runtime_spec, snapshotter_config, snapshotter_plugin,
+};
 use bringup_spec::{Phase, Text};
 use serde_json::{Value as Json, json};
 use toml::Table;
@@ -13,23 +16,17 @@ use crate::{Action, Content, Step, codes};
 
 pub(super) const CONFIG: &str = "/etc/containerd/config.toml";
 const BASE_SPEC: &str = "/etc/containerd/base-runtime-spec.json";
-const SNAPSHOTTER_CONFIG: &str = "/etc/soci-snapshotter-grpc/config.toml";
-const SNAPSHOTTER_DROP_IN: &str = "/etc/systemd/system/containerd.service.d/10-soci-snapshotter.conf";
-const SNAPSHOTTER_SOCKET: &str = "/run/soci-snapshotter-grpc/soci-snapshotter-grpc.sock";
 const PAUSE_IMAGE: &str = "localhost/kubernetes/pause:latest";
 const PAUSE_ARCHIVE: &str = "/etc/eks/pause.tar";
 const NVIDIA_RUNTIME: &str = "/usr/bin/nvidia-container-runtime";
 const RUNC: &str = "/usr/sbin/runc";
 
-/// What a machine needs for pulls in parallel: cores, and memory as the kernel sees it.
-const PARALLEL_CORES: u32 = 4;
-const PARALLEL_MEMORY_MIB: u64 = 7 * 1024;
-
 /// Whether images are pulled in parallel: asked for, on a machine that is large enough.
 pub(super) fn pulls_in_parallel(config: &NodeConfig, around: &Surroundings) -> bool {
+    let (cores, memory) = PARALLEL_PULLS_NEED;
     config.has_feature("FastImagePull")
-        && around.cores.is_some_and(|cores| cores >= PARALLEL_CORES)
-        && around.memory_mib.is_some_and(|memory| memory >= PARALLEL_MEMORY_MIB)
+        && around.cores.is_some_and(|found| found >= cores)
+        && around.memory_mib.is_some_and(|found| found >= memory)
 }
 
 /// Where kubelet asks for images when they are pulled in parallel.
@@ -45,10 +42,11 @@ pub(super) fn steps(work: &mut Work<'_>, environment: &[String]) -> Vec<Step> {
         BASE_SPEC,
         json_text::written(&base_runtime_spec(&work.config.containerd.base_runtime_spec)),
     )];
+    let (name, unit) = SNAPSHOTTER_DROP_IN;
+    let drop_in = format!("/etc/systemd/system/containerd.service.d/{name}");
     if parallel {
-        files.push(("soci-config", SNAPSHOTTER_CONFIG, toml_text::text(&snapshotter())));
-        let unit = "[Unit]\nRequires=soci-snapshotter.service\nAfter=soci-snapshotter.service\n".to_owned();
-        files.push(("soci-drop-in", SNAPSHOTTER_DROP_IN, unit));
+        files.push(("soci-config", SNAPSHOTTER_CONFIG, toml_text::text(&table(snapshotter_config()))));
+        files.push(("soci-drop-in", &drop_in, unit.to_owned()));
     }
     if let Some(text) = whole(work, parallel) {
         files.push(("containerd-config", CONFIG, text));
@@ -182,11 +180,7 @@ fn head(schema: i64, parallel: bool) -> Json {
         "grpc": {"address": "/run/containerd/containerd.sock"},
     });
     if parallel {
-        head["proxy_plugins"] = json!({"soci": {
-            "type": "snapshot",
-            "address": SNAPSHOTTER_SOCKET,
-            "exports": {"root": "/var/lib/soci-snapshotter-grpc"},
-        }});
+        head["proxy_plugins"] = snapshotter_plugin();
     }
     head
 }
@@ -240,25 +234,4 @@ fn schema_three(around: &Surroundings, parallel: bool) -> Table {
         },
     });
     table(whole)
-}
-
-fn snapshotter() -> Table {
-    table(json!({
-        "debug": false,
-        "content_store": {"type": "containerd"},
-        "cri_keychain": {
-            "enable_keychain": true,
-            "image_service_path": "/run/containerd/containerd.sock",
-        },
-        "pull_modes": {"parallel_pull_unpack": {
-            "enable": true,
-            "concurrent_download_chunk_size": "16mb",
-            "discard_unpacked_layers": true,
-            "max_concurrent_downloads": -1,
-            "max_concurrent_downloads_per_image": 20,
-            "max_concurrent_unpacks": -1,
-            "max_concurrent_unpacks_per_image": 12,
-            "decompress_streams": {"gzip": {"path": "/usr/bin/unpigz", "args": ["-d", "-c"]}},
-        }},
-    }))
 }

@@ -5,7 +5,10 @@
 
 mod syntax;
 
+use bringup_diag::Finding;
 use syntax::{Binary, Expression, parse};
+
+use crate::codes;
 
 /// What an expression may name.
 pub const VARIABLES: [&str; 3] = ["default_enis", "ips_per_eni", "max_pods"];
@@ -225,6 +228,18 @@ fn converted(kind: syntax::Numeric, value: Value) -> Option<Value> {
 fn truncated(number: f64) -> Option<i64> {
     const EDGE: f64 = 9_223_372_036_854_775_808.0;
     (number.is_finite() && number < EDGE && number > -EDGE).then(|| number.trunc() as i64)
+}
+
+/// What there is to tell of an expression with a fault.
+pub(crate) fn finding(fault: ExpressionFault) -> Finding {
+    match fault {
+        ExpressionFault::Refused(why) => {
+            Finding::warning(codes::NODEADM_EXPRESSION, format!("nodeadm passes over this expression: {why}"))
+                .hint("write one such as `max_pods < 110 ? max_pods : 110`")
+        }
+        ExpressionFault::NotUnderstood(why) => Finding::error(codes::NODEADM_EXPRESSION, why)
+            .hint("use numbers, `+ - * / %`, comparisons, `&& || !`, `? :`, `int()` and `double()`"),
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,6 @@ use bringup_spec::{Architecture, Flavour, NodeNamePolicy, OsFamily, Phase, Platf
 use crate::compile::facts;
 use crate::steps::{plain, write_file};
 use crate::{Action, Compiled, Content, FORMAT, Plan, PodLimit, Step, codes};
-use expression::ExpressionFault;
 
 /// What the machine has, as far as nodeadm decides by it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,15 +76,7 @@ fn check(work: &mut Work<'_>) {
     if !cel.is_empty()
         && let Err(fault) = expression::check(cel)
     {
-        let mut finding = match fault {
-            ExpressionFault::Refused(why) => Finding::warning(
-                codes::NODEADM_EXPRESSION,
-                format!("nodeadm passes over this expression: {why}"),
-            )
-            .hint("write one such as `max_pods < 110 ? max_pods : 110`"),
-            ExpressionFault::NotUnderstood(why) => Finding::error(codes::NODEADM_EXPRESSION, why)
-                .hint("use numbers, `+ - * / %`, comparisons, `&& || !`, `? :`, `int()` and `double()`"),
-        };
+        let mut finding = expression::finding(fault);
         finding.place = work.config.place(path);
         work.findings.push(finding);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::decode::{choices, record};
-use crate::{Address, Certificate, Cidr, KubernetesVersion, Name, SecretSource};
+use crate::{Address, Authority, Certificate, Cidr, KubernetesVersion, Name, SecretSource};
 
 record! {
     /// Kubernetes itself.
@@ -25,7 +25,7 @@ record! {
         /// Its address, `https://HOST[:PORT]`.
         "endpoint" => endpoint: String,
         /// The authority that signed its certificate.
-        "certificateAuthority" => certificate_authority: Option<Certificate>,
+        "certificateAuthority" => certificate_authority: Option<Authority>,
         /// The cluster's id, which EKS local clusters on Outposts need.
         "clusterId" => cluster_id: Option<String>,
     }

@@ -88,6 +88,14 @@ choices! {
 }
 
 impl ClusterSpec {
+    /// Whether what was another program's input is taken as that program takes it: its addresses and authorities need
+    /// not make sense to us.
+    pub fn takes_as_given(&self) -> bool {
+        self.flavour == Flavour::Eks
+            && !self.node_groups.is_empty()
+            && self.node_groups.iter().all(|group| group.in_place_of.is_some())
+    }
+
     /// Whether the agent of EKS' own images, `nodeadm`, brings these nodes up: there is none of ours, and the image has it.
     pub fn leaves_to_nodeadm(&self, group: &NodeGroup) -> bool {
         group.agent.from == AgentSource::None

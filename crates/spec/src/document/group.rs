@@ -21,6 +21,8 @@ record! {
         "platform" => platform: Platform = Platform::Generic,
         /// The operating system, `ubuntu` or `{family: ubuntu, version: "24.04"}`.
         "os" => os: Os,
+        /// The program of EKS' images whose input this was, with the flavour `eks`: its answers stand where ours would differ.
+        "inPlaceOf" => in_place_of: Option<ImageProgram>,
         /// The processor.
         "architecture" => architecture: Architecture = Architecture::X86_64,
         /// What the nodes are for.
@@ -104,6 +106,16 @@ choices! {
         Aws = "aws",
         /// Anywhere else: facts come from the machine itself or from a file.
         Generic = "generic",
+    }
+}
+
+choices! {
+    /// Programs of EKS' images that join a node to its cluster.
+    "program" pub enum ImageProgram {
+        /// `/etc/eks/bootstrap.sh`: no files and labels of eksctl's, memory kept for the pods of the instance type.
+        Bootstrap = "bootstrap",
+        /// `nodeadm`: memory kept for the pods of the instance type or of `maxPods.expression`.
+        Nodeadm = "nodeadm",
     }
 }
 

@@ -69,6 +69,8 @@ record! {
         "customNetworking" => custom_networking: bool = false,
         /// At most so many; by default 110 or, above 30 processors, 250 where prefixes are delegated.
         "cap" => cap: Option<u32>,
+        /// The number by an expression of nodeadm's, in CEL, with `default_enis`, `ips_per_eni` and `max_pods`.
+        "expression" => expression: Option<String>,
     }
 }
 

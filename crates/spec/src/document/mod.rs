@@ -15,8 +15,8 @@ pub use access::{Api, Aws, Join, JoinMethod, Kubeadm, Kubernetes, Network, Proxy
 pub use cluster::{Cluster, ClusterSpec, Flavour, Metadata};
 pub use content::{Asset, Directory, DropIn, File, FileEncoding, Link, Part, PartType, Unit, Unpack};
 pub use group::{
-    Architecture, Bootstrap, Carrier, FactCondition, KernelDefaults, KernelModule, NodeGroup, NodeNamePolicy,
-    Os, OsFamily, OsRecord, Platform, Role, StoreElection, SysctlValue, UserDataEncoding,
+    Architecture, Bootstrap, Carrier, FactCondition, ImageProgram, KernelDefaults, KernelModule, NodeGroup,
+    NodeNamePolicy, Os, OsFamily, OsRecord, Platform, Role, StoreElection, SysctlValue, UserDataEncoding,
 };
 pub use kubelet::{Kubelet, MaxPods, PodNetworking, Taint, TaintEffect};
 pub use launch::{

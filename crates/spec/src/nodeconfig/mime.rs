@@ -15,12 +15,18 @@ pub(super) struct Part<'a> {
 pub(super) enum MimeFault {
     /// There is no boundary that parts could be told apart by.
     NoBoundary,
-    /// The last part has no end.
-    Unclosed,
+}
+
+/// The parts of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Parts<'a> {
+    pub(super) parts: Vec<Part<'a>>,
+    /// Whether the last of them has an end. Go refuses all of them otherwise, and Python's reader takes them.
+    pub(super) closed: bool,
 }
 
 /// The parts of a multipart message; nothing if it is none.
-pub(super) fn parts(data: &[u8]) -> Option<Result<Vec<Part<'_>>, MimeFault>> {
+pub(super) fn parts(data: &[u8]) -> Option<Result<Parts<'_>, MimeFault>> {
     let (headers, body) = headers(data)?;
     let kind = headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value)?;
     let (media_type, parameters) = media_type(kind)?;
@@ -32,11 +38,11 @@ pub(super) fn parts(data: &[u8]) -> Option<Result<Vec<Part<'_>>, MimeFault>> {
         boundary
             .filter(|text| !text.is_empty())
             .ok_or(MimeFault::NoBoundary)
-            .and_then(|boundary| split(body, &boundary)),
+            .map(|boundary| split(body, &boundary)),
     )
 }
 
-fn split<'a>(body: &'a [u8], boundary: &str) -> Result<Vec<Part<'a>>, MimeFault> {
+fn split<'a>(body: &'a [u8], boundary: &str) -> Parts<'a> {
     let dashes = format!("--{boundary}");
     let mut parts = Vec::new();
     // Where the part that is being read begins; nothing before the first boundary.
@@ -52,14 +58,16 @@ fn split<'a>(body: &'a [u8], boundary: &str) -> Result<Vec<Part<'a>>, MimeFault>
                     parts.push(part(without_line_end(body.get(start..at).unwrap_or_default())));
                 }
                 if closes {
-                    return Ok(parts);
+                    return Parts { parts, closed: true };
                 }
                 open = Some(next);
             }
         }
         at = next;
     }
-    Err(MimeFault::Unclosed)
+    let last = open.and_then(|start| body.get(start..)).filter(|rest| !is_blank(rest));
+    parts.extend(last.map(part));
+    Parts { parts, closed: false }
 }
 
 fn part(text: &[u8]) -> Part<'_> {

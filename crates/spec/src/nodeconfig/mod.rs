@@ -8,6 +8,7 @@ mod check;
 mod decode;
 mod merge;
 mod mime;
+mod parallel_pulls;
 mod unpack;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,10 @@ pub use bringup_diag::Finding;
 pub use check::check;
 pub use decode::read;
 pub use merge::merge;
+pub use parallel_pulls::{
+    PARALLEL_PULLS_NEED, SNAPSHOTTER_CONFIG, SNAPSHOTTER_DROP_IN, SNAPSHOTTER_SOCKET, snapshotter_config,
+    snapshotter_plugin,
+};
 pub use unpack::{Unpacked, unpack};
 
 /// What a node is told. What is not given is empty.

@@ -6,7 +6,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_diag::{Finding, Findings};
 
 use super::beginning;
-use super::mime::{self, MimeFault, Part};
+use super::mime::{self, MimeFault, Part, Parts};
 use crate::codes;
 
 /// User-data has at most 16 KiB; what unpacks to more than this is a bomb.
@@ -25,6 +25,8 @@ pub struct Unpacked {
     pub texts: Vec<(String, String)>,
     /// Shell scripts of a message, likewise: cloud-init runs them before nodeadm starts kubelet.
     pub scripts: Vec<(String, String)>,
+    /// Whether the last part of a message has no end: nodeadm refuses all of it, which is an error among the findings.
+    pub unclosed: bool,
     /// What was found.
     pub findings: Findings,
 }
@@ -35,14 +37,16 @@ pub fn unpack(file: &str, bytes: &[u8]) -> Unpacked {
     let Some(bytes) = unpacked.plain(file, bytes) else { return unpacked };
     match mime::parts(&bytes) {
         None => unpacked.take(file.to_owned(), &bytes),
-        Some(Err(fault)) => {
-            let message = match fault {
-                MimeFault::NoBoundary => "this is multipart without a boundary",
-                MimeFault::Unclosed => "the last part of this message has no end",
-            };
-            unpacked.refuse(file, message, "end the last part with `--BOUNDARY--`");
+        Some(Err(MimeFault::NoBoundary)) => {
+            let hint = "write `boundary=\"//\"` behind its type";
+            unpacked.refuse(file, "this is multipart without a boundary", hint);
         }
-        Some(Ok(parts)) => {
+        Some(Ok(Parts { parts, closed })) => {
+            if !closed {
+                unpacked.unclosed = true;
+                let hint = "end the last part with `--BOUNDARY--`";
+                unpacked.refuse(file, "the last part of this message has no end", hint);
+            }
             let mut found = false;
             for (index, part) in parts.iter().enumerate() {
                 if part.media_type == SCRIPT_TYPE {

@@ -17,7 +17,7 @@ pub use fact::Fact;
 pub use host::{authority_fault, host_fault};
 pub use mode::{Mode, Owner};
 pub use name::{AbsolutePath, Name, Sha256, Url};
-pub use pem::Certificate;
+pub use pem::{Authority, Certificate};
 pub use placeholder::{Segment, Text};
 pub use secret::{SecretSource, is_variable};
 pub use version::{KubernetesVersion, MinorRange};

@@ -62,9 +62,72 @@ impl Certificate {
 
 parsed!(Certificate, {"type": "string", "contentMediaType": "application/x-pem-file", "description": "Certificates in PEM form, or the base64 of that."});
 
+/// The authority of an API server: certificates, or what else somebody hands out in their place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authority {
+    text: String,
+    fault: Option<Fault>,
+}
+
+impl Authority {
+    /// Reads certificates. The base64 of another text is taken as it is, with the fault of it: whoever reads the whole
+    /// document knows whether that will do.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let fault = match Certificate::parse(text) {
+            Ok(certificate) => return Ok(Self { text: certificate.pem, fault: None }),
+            Err(fault) => fault,
+        };
+        let packed: String = text.split_whitespace().collect();
+        let other = BASE64_STANDARD.decode(packed).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        match other {
+            Some(other) if !other.is_empty() && !other.contains("PRIVATE KEY") => {
+                Ok(Self { text: other, fault: Some(fault) })
+            }
+            _ => Err(fault),
+        }
+    }
+
+    /// The text: PEM with LF at the end, where it holds certificates.
+    pub fn pem(&self) -> &str {
+        &self.text
+    }
+
+    /// The text in base64, as kubeconfig files hold it.
+    pub fn base64(&self) -> String {
+        BASE64_STANDARD.encode(&self.text)
+    }
+
+    /// What is wrong with it, if it holds no certificates.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
+    }
+}
+
+impl From<Certificate> for Authority {
+    fn from(certificate: Certificate) -> Self {
+        Self { text: certificate.pem, fault: None }
+    }
+}
+
+parsed!(Authority, {"type": "string", "contentMediaType": "application/x-pem-file", "description": "Certificates in PEM form, or the base64 of that."});
+
 #[cfg(test)]
 mod tests {
-    use super::Certificate;
+    use super::{Authority, Certificate};
+
+    /// `printf 'ca-bundle\n' | base64` is what follows.
+    #[test]
+    fn another_text_in_base64_is_an_authority_with_a_fault() {
+        let authority = Authority::parse("Y2EtYnVuZGxlCg==").unwrap();
+        assert_eq!((authority.pem(), authority.base64().as_str()), ("ca-bundle\n", "Y2EtYnVuZGxlCg=="));
+        assert!(authority.fault().is_some_and(|fault| fault.message.starts_with("this is no certificate")));
+        assert_eq!(Authority::parse(PEM).unwrap(), Certificate::parse(PACKED).unwrap().into());
+        let key = PEM.replace("CERTIFICATE", "PRIVATE KEY");
+        let packed = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, &key);
+        for wrong in ["", "cluster-ca", "-----BEGIN CERTIFICATE-----", &key, &packed] {
+            assert!(Authority::parse(wrong).is_err(), "{wrong}");
+        }
+    }
 
     const PEM: &str = "-----BEGIN CERTIFICATE-----\nMIIB\nAAAA\n-----END CERTIFICATE-----\n";
     /// `printf -- '-----BEGIN CERTIFICATE-----\nMIIB\nAAAA\n-----END CERTIFICATE-----\n' | base64 -w0`

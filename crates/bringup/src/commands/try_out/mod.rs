@@ -17,7 +17,7 @@ use bringup_lab::timeline::line;
 use bringup_lab::{Bench, Kubernetes, LabFault, Outcome, Subject, Trial, Verdict as Came, Way, Wishes};
 use bringup_plan::Plan;
 use bringup_spec::{
-    AgentSource, Carrier, Certificate, JoinMethod, LaunchUserData, OsFamily, Platform, SecretSource,
+    AgentSource, Authority, Carrier, JoinMethod, LaunchUserData, OsFamily, Platform, SecretSource,
 };
 use serde_json::Value;
 
@@ -346,7 +346,7 @@ fn cluster(programs: &Path, project: &mut Project, key: GroupKey) -> Result<Kube
     let endpoint = spec.api.as_ref().map(|api| api.endpoint.as_str());
     let cluster = Kubernetes::prepare(programs, endpoint).map_err(|fault| of_lab(&fault))?;
     if let Some(api) = &mut spec.api {
-        api.certificate_authority = Certificate::parse(cluster.authority()).ok();
+        api.certificate_authority = Authority::parse(cluster.authority()).ok();
     }
     Ok(cluster)
 }
