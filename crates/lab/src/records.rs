@@ -9,6 +9,7 @@ use bringup_progress::Event;
 use serde_json::Value;
 
 /// Events of the last boot that an agent's journal tells of and that were not `seen`; `boot` is what they are told as.
+/// One that was lost before others were seen, with an agent that was killed, is no end of the story: it is left out.
 pub(crate) fn untold(journal: &str, seen: &[&Event], boot: usize) -> Vec<Event> {
     let records: Vec<Value> =
         journal.lines().filter_map(|line| serde_json::from_str(line.split_once(' ')?.1).ok()).collect();
@@ -18,8 +19,10 @@ pub(crate) fn untold(journal: &str, seen: &[&Event], boot: usize) -> Vec<Event> 
     for event in seen.iter().filter(|event| event.actor == "agent") {
         *told.entry((&event.step, &event.event)).or_default() += 1;
     }
+    let latest = seen.iter().filter(|event| event.actor == "agent").map(|event| event.at_ms).max();
     let mut found = Vec::new();
-    for record in records.iter().filter(|record| own(record) == last) {
+    // The last ones first: of several attempts the later ones are those that were seen.
+    for record in records.iter().rev().filter(|record| own(record) == last) {
         let word = |name: &str| record.get(name).and_then(Value::as_str);
         let (Some(step), Some(event)) = (word("step"), word("outcome").and_then(event)) else { continue };
         // The gate's end has a word of its own.
@@ -29,8 +32,12 @@ pub(crate) fn untold(journal: &str, seen: &[&Event], boot: usize) -> Vec<Event> 
             *left -= 1;
             continue;
         }
+        let at_ms = record.get("at_ms").and_then(Value::as_u64).unwrap_or_default();
+        if latest.is_some_and(|latest| at_ms < latest) {
+            continue;
+        }
         found.push(Event {
-            at_ms: record.get("at_ms").and_then(Value::as_u64).unwrap_or_default(),
+            at_ms,
             boot: boot.to_string(),
             actor: "agent".to_owned(),
             step: step.to_owned(),
@@ -38,6 +45,7 @@ pub(crate) fn untold(journal: &str, seen: &[&Event], boot: usize) -> Vec<Event> 
             why: String::new(),
         });
     }
+    found.reverse();
     found
 }
 
@@ -81,6 +89,18 @@ mod tests {
         let words: Vec<_> = found.iter().map(|event| (event.step.as_str(), event.event.as_str())).collect();
         assert_eq!(words, [("drivers", "started"), ("drivers", "finished"), ("gate", "started")]);
         assert!(found.iter().all(|event| event.boot == "2" && event.at_ms == 7 && event.actor == "agent"));
+    }
+
+    /// An agent that was killed had begun a step, and could not tell; the next one did.
+    #[test]
+    fn what_an_agent_lost_before_another_one_told_more_is_no_end() {
+        let journal =
+            [record("b", "kubelet", "started"), record("b", "kubelet", "started").replace(":7", ":9")];
+        let told = [Event { at_ms: 9, ..seen("kubelet", "started") }];
+        let journal = journal.concat() + &record("b", "kubelet", "succeeded").replace(":7", ":9");
+        let found = untold(&journal, &told.iter().collect::<Vec<_>>(), 1);
+        let words: Vec<_> = found.iter().map(|event| (event.at_ms, event.event.as_str())).collect();
+        assert_eq!(words, [(9, "finished")]);
     }
 
     #[test]
