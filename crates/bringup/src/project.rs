@@ -150,6 +150,11 @@ impl Project {
             let root = root.map_or_else(|| PathBuf::from("."), |(_, root, _)| root.clone());
             let references = bringup_plan::local_sources(&document.cluster);
             let local = files::local_files(&root, &shown, references.iter().map(AsRef::as_ref));
+            let is_program = |path: &str| {
+                let path = root.join(path);
+                files::exists(&path) && !files::is_directory(&path)
+            };
+            project.findings.append(bringup_plan::installer_hooks(&document, is_program));
             project.add_sources(&local, &root);
             project.local.push(local);
             project.roots.push(root);

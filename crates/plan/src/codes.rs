@@ -420,6 +420,10 @@ bringup_diag::codes! {
     /// is. It is kept in the plan for whoever drives the cluster; no node runs it by itself. Write `bootstrap` in a
     /// control-plane group, or name the machines: the first of the control plane starts the cluster.
     HOOK_NOBODY = "hook/nobody-starts";
+    /// Beside the document lies a program that tkestack's installer would run: `hooks/pre-install`,
+    /// `hooks/post-cluster-ready` or `hooks/post-install`. Nothing of ours goes through that folder. Give it a place in the
+    /// document, as the hint says: there it is recorded, tried again, and gone on with after a loss of power.
+    HOOK_INSTALLER = "hook/of-the-installer";
     /// The signal does not say whom it is for. Whoever waits for it would wait until its timeout, and take a good node
     /// for a failed one. Add the key that the hint names; a URL begins with `https://`.
     SIGNAL_TARGET = "signal/target";

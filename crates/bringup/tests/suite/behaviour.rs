@@ -32,6 +32,36 @@ fn every_starter_builds_without_a_finding_and_is_never_overwritten() {
     }
 }
 
+/// tkestack's installer runs three programs of a folder, by their names; nobody who has them is to lose them in silence.
+#[test]
+fn hooks_of_an_installer_beside_the_document_are_told() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let put = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("its folder");
+        std::fs::write(path, text).expect("a file");
+    };
+    let example = include_str!("../../../../examples/tkestack/cluster.json");
+    put("cluster.json", example);
+    for hook in
+        ["pre/pre-install", "pre/cluster-pre-install", "post/post-install", "post/cluster-post-install"]
+    {
+        put(&format!("hooks/{hook}"), "#!/bin/sh\n");
+    }
+    let told = || {
+        let built = run(folder.path(), &["build", "cluster.json"]);
+        assert_eq!(built.status.code(), Some(0), "{}", error(&built));
+        error(&built).matches("hook/of-the-installer").count()
+    };
+    assert_eq!(told(), 0);
+    put("hooks/pre-install", "#!/bin/sh\n");
+    put("hooks/post-cluster-ready", "#!/bin/sh\n");
+    assert_eq!(told(), 2);
+    // One that goes to the nodes is theirs.
+    put("cluster.json", &example.replacen("\"src\": \"hooks/pre\"", "\"src\": \"hooks/pre-install\"", 1));
+    assert_eq!(told(), 1);
+}
+
 /// People have a template that calls `bootstrap.sh`, in YAML, in JSON or as AWS prints it: that is where they begin.
 #[test]
 fn a_template_that_calls_the_script_is_built() {

@@ -162,3 +162,28 @@ fn hooks_of_later_points_are_kept_for_a_controller() {
     assert_eq!(commands, ["u", "e", "team=a", "note=b c"]);
     assert_eq!(kept(&plan_of(&document, 1)), [HookPoint::PostDelete]);
 }
+
+/// tkestack's installer looks for three names beside it.
+#[test]
+fn an_installers_hooks_have_places_in_the_document() {
+    let masters = "name: masters, role: control-plane";
+    let document = cluster(&[masters], &[("masters", "10.0.0.1")]);
+    let told = bringup_plan::installer_hooks(&document, |_| true);
+    let shown: Vec<(&str, &str)> = told
+        .iter()
+        .map(|finding| (finding.message.split('`').nth(1).unwrap(), finding.hint.as_deref().unwrap()))
+        .collect();
+    let places = ["`pre-cluster-install`", "`platformStage`", "`post-cluster-install`"];
+    let names = ["hooks/pre-install", "hooks/post-cluster-ready", "hooks/post-install"];
+    assert_eq!(shown.iter().map(|(name, _)| *name).collect::<Vec<_>>(), names);
+    assert!(shown.iter().zip(places).all(|((_, hint), place)| hint.contains(place)), "{shown:?}");
+    assert!(bringup_plan::installer_hooks(&document, |_| false).is_empty());
+    // Nobody goes through machines that are not named.
+    assert!(bringup_plan::installer_hooks(&cluster(&[masters], &[]), |_| true).is_empty());
+    // Those places hold: on the first machine, in this order.
+    let staged = format!("{masters}, platformStage: {{run: [/opt/ready]}}");
+    let plan = plan_of(&cluster(&[&staged], &[("masters", "10.0.0.1"), ("masters", "10.0.0.2")]), 0);
+    let elected: Vec<&str> =
+        plan.steps.iter().filter(|step| step.elected_only).map(|step| step.name.as_str()).collect();
+    assert_eq!(elected, ["hook:first", "kubeadm-init", "platform-stage", "hook:last"]);
+}
