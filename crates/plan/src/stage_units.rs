@@ -94,7 +94,6 @@ fn service(to: &HandedTo, phase: Phase, before: Option<&str>) -> String {
          Type=oneshot\n\
          RemainAfterExit=true\n\
          NotifyAccess=main\n\
-         TimeoutStartSec=infinity\n\
          ExecStart={AGENT} up --from {phase} --until {phase}\n\
          Restart=on-failure\n\
          {FOR_GOOD}RestartSec=5\n\

@@ -52,7 +52,7 @@ pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions) -> Vec<Ste
         let action = Action::Run {
             command: stage.run.clone(),
             environment: BTreeMap::new(),
-            directory: None,
+            directory: stage.directory.as_ref().map(ToString::to_string),
             wait_for: stage.wait_for.iter().map(awaited).collect(),
             hook: None,
         };
@@ -88,6 +88,7 @@ fn tectonic_stage(script: &str) -> Stage {
     Stage {
         run: vec![Text::literal("/usr/bin/bash"), Text::literal(script)],
         wait_for: path.into_iter().map(WaitFor::Path).collect(),
+        directory: None,
         timeout: Span::seconds(3600),
         attempts: 3,
     }

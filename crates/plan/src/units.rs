@@ -59,11 +59,12 @@ impl Systemd {
         Self { lacks_oneshot_restart, lacks_unit_limits }
     }
 
+    /// No limit of starts, and none of time; a oneshot has none of time to begin with.
     fn limits(self) -> (&'static str, &'static str) {
-        if self.lacks_unit_limits {
-            ("", "StartLimitInterval=0\nTimeoutStartSec=0\n")
-        } else {
-            ("StartLimitIntervalSec=0\n", "TimeoutStartSec=infinity\n")
+        match (self.lacks_unit_limits, self.lacks_oneshot_restart) {
+            (true, _) => ("", "StartLimitInterval=0\nTimeoutStartSec=0\n"),
+            (false, true) => ("StartLimitIntervalSec=0\n", "TimeoutStartSec=infinity\n"),
+            (false, false) => ("StartLimitIntervalSec=0\n", ""),
         }
     }
 }

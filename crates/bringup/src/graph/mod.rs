@@ -235,6 +235,10 @@ fn lines_of(steps: &[&Step], operator: &Operator) -> Vec<String> {
 fn when(steps: &[&Step]) -> &'static str {
     let elected = steps.iter().all(|step| step.elected_only);
     let each = steps.iter().any(|step| step.every_boot || !is_kept(&step.action));
+    // What is set aside for a reboot is looked for at each boot; the machine is rebooted where something asks for it.
+    if each && steps.iter().all(|step| step.phase == Phase::Reboot) {
+        return "first boot or a change, all nodes";
+    }
     match (each, elected) {
         (true, false) => "each boot, all nodes",
         (false, false) => "once for the same input, all nodes",

@@ -252,7 +252,7 @@ fn our_units_have_the_shape_that_holds() {
             "[Unit]\nDescription=Bring this machine up to a Kubernetes node\nDocumentation=https://bringup.dev/\nDefaultDependencies=no\n\
              RequiresMountsFor=/etc/bringup /opt/bringup /var/lib/bringup\nWants=network-online.target\n\
              After=local-fs.target systemd-tmpfiles-setup.service dbus.socket network-online.target\nConflicts=shutdown.target\nBefore=shutdown.target\nStartLimitIntervalSec=0\n\n\
-             [Service]\nType=oneshot\nNotifyAccess=main\nTimeoutStartSec=infinity\nExecStart=/opt/bringup/bin/bringup-node up --until gate\nRestart=on-failure\nRestartPreventExitStatus=1 2\nRestartSec=5\nStandardOutput=journal+console\n\n\
+             [Service]\nType=oneshot\nNotifyAccess=main\nExecStart=/opt/bringup/bin/bringup-node up --until gate\nRestart=on-failure\nRestartPreventExitStatus=1 2\nRestartSec=5\nStandardOutput=journal+console\n\n\
              [Install]\nWantedBy=multi-user.target\n"
         )
     );

@@ -216,6 +216,8 @@ record! {
         /// What must be there before it starts: paths, and `{manifest: PATH}` for a list of digests of which every file
         /// must be whole.
         "waitFor" => wait_for: Vec<WaitFor>,
+        /// The working directory.
+        "directory" => directory: Option<AbsolutePath>,
         /// How long one attempt may take.
         "timeout" => timeout: Span = Span::seconds(1800),
         /// How many attempts.
