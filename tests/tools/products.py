@@ -55,7 +55,7 @@ class Products:
     def __init__(self, scratch):
         self.scratch = scratch
         self.failures = []
-        for document in sorted(TOP.glob("examples/*/cluster.yaml")):
+        for document in sorted([*TOP.glob("examples/*/cluster.yaml"), TOP / "examples/tectonic/master.json"]):
             self.build(document, document.parent.name)
         for name in ("letters", "module-list", "nodeconfig"):
             self.build(sandbox.HERE / f"documents/{name}.yaml", name)

@@ -20,10 +20,11 @@ mod nodeadm;
 mod read;
 mod shell;
 mod system;
+mod tectonic;
 mod tell;
 mod tkestack;
 mod tree;
 mod user_data;
 
-pub use read::{Input, is_foreign, joins_a_node, read};
+pub use read::{Input, is_foreign, is_of_units, is_unit_file, joins_a_node, read};
 pub use system::System;

@@ -10,7 +10,7 @@ use bringup_yaml::{Content, Limits, Node};
 use crate::additions::{is_additions, lay_over};
 use crate::comments::without_comments;
 use crate::tell::Teller;
-use crate::{System, codes, kops, user_data};
+use crate::{System, codes, kops, tectonic, user_data};
 
 /// A file: its name as the person gave it, and its text.
 #[derive(Clone, Copy, Debug)]
@@ -21,9 +21,24 @@ pub struct Input<'a> {
     pub text: &'a str,
 }
 
-/// Whether a text holds a document of another system. User-data does not, whatever its parts are: it is a carrier.
+/// Whether a text holds a document of another system. User-data does not, whatever its parts are, nor does an Ignition
+/// config: they are carriers.
 pub fn is_foreign(text: &str) -> bool {
-    trees_of(text).is_some_and(|trees| trees.iter().any(|tree| System::of(tree).is_some()))
+    let is_document = |tree: &Node| System::of(tree).is_some() && !tectonic::is_carrier(tree);
+    trees_of(text).is_some_and(|trees| trees.iter().any(is_document))
+}
+
+/// Whether a file of a directory of units is read: a unit, or what stands beside them for kubelet.
+pub fn is_unit_file(name: &str) -> bool {
+    tectonic::is_unit_file(name)
+}
+
+/// Whether bytes are an Ignition config of somebody else's, or a unit, that brings a node up: with what they do not say, they
+/// can be compiled.
+pub fn is_of_units(name: &str, bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let is_config = |tree: &Node| tectonic::is_carrier(tree) && !tectonic::is_ours(tree);
+    tectonic::tree(name, text).is_some() || trees_of(text).is_some_and(|trees| trees.iter().any(is_config))
 }
 
 /// Whether user-data joins a node in a way that can be read: it has a NodeConfig, or a script that calls `bootstrap.sh`.
@@ -87,7 +102,8 @@ pub fn read(inputs: &[Input<'_>]) -> Read {
         let resource = input.name.split_once('#').map(|(_, name)| (number, name));
         for (name, text) in parts {
             // A part of a message is not alone.
-            let trees = match user_data::tree(text, name == input.name) {
+            let tree = user_data::tree(text, name == input.name).or_else(|| tectonic::tree(name, text));
+            let trees = match tree {
                 Some(tree) => Some(vec![tree]),
                 None => trees_of(text).filter(|trees| {
                     trees.iter().any(|tree| is_additions(tree) || System::of(tree).is_some())
@@ -141,6 +157,12 @@ fn listed(tree: Node) -> Vec<Node> {
         .collect()
 }
 
+/// The minor of Kubernetes in additions.
+fn minor(additions: &Node) -> Option<u16> {
+    let version = additions.get("spec")?.get("kubernetes")?.get("version")?.text()?;
+    version.trim_start_matches('v').split('.').nth(1)?.parse().ok()
+}
+
 fn translated(inputs: Vec<Theirs<'_>>) -> Read {
     let (files, text) = Files::joined(inputs.iter().map(|theirs| (theirs.input.name, theirs.input.text)));
     let mut tell = Teller::new(&files);
@@ -161,6 +183,7 @@ fn translated(inputs: Vec<Theirs<'_>>) -> Read {
         }
     }
     tell.has_additions = !additions.is_empty();
+    tell.added_minor = additions.iter().find_map(minor);
     if of_system.values().any(|systems| systems.contains_key(&System::Kops)) {
         kops::leave_objects_aside(&mut rest, &mut tell);
     }

@@ -3,7 +3,7 @@
 use bringup_yaml::Node;
 
 use crate::tell::Teller;
-use crate::{eksctl, kops, nodeadm, tkestack, user_data};
+use crate::{eksctl, kops, nodeadm, tectonic, tkestack, user_data};
 
 /// A system whose documents are understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,6 +14,8 @@ pub enum System {
     Kops,
     /// nodeadm: `NodeConfig`.
     Nodeadm,
+    /// Tectonic: Ignition configs and unit files.
+    Tectonic,
     /// tkestack: `Cluster` and `Machine`.
     Tkestack,
     /// A script of user-data that calls `bootstrap.sh`; last, as its steps go where a NodeConfig is.
@@ -31,8 +33,11 @@ const GROUPS: [(&str, System); 6] = [
 ];
 
 impl System {
-    /// Whose document it is, by its `apiVersion`.
+    /// Whose document it is, by its `apiVersion`; an Ignition config has none.
     pub(crate) fn of(tree: &Node) -> Option<Self> {
+        if tectonic::is_theirs(tree) {
+            return Some(Self::Tectonic);
+        }
         let version = tree.get("apiVersion").and_then(Node::text)?;
         GROUPS.iter().find(|(group, _)| version.starts_with(group)).map(|(_, system)| *system)
     }
@@ -49,6 +54,7 @@ impl System {
             Self::Eksctl => eksctl::translate(documents, tell),
             Self::Kops => kops::translate(documents, tell),
             Self::Nodeadm => nodeadm::translate(documents, tell),
+            Self::Tectonic => tectonic::translate(documents, tell),
             Self::Tkestack => tkestack::translate(documents, tell),
             Self::UserData => user_data::translate(documents, beside, tell),
         }

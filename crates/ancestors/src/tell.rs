@@ -13,6 +13,8 @@ pub(crate) struct Teller<'a> {
     pub(crate) has_additions: bool,
     /// What a document does not say, with the path of it: additions may.
     missing: Vec<(Vec<&'static str>, Finding)>,
+    /// The minor of Kubernetes that additions say.
+    pub(crate) added_minor: Option<u16>,
     /// What is true only of an agent on the node: whether there is one may be said by additions.
     of_agent: Vec<OfAgent>,
 }
@@ -34,6 +36,7 @@ impl<'a> Teller<'a> {
             findings: Findings::new(),
             has_additions: false,
             missing: Vec::new(),
+            added_minor: None,
             of_agent: Vec::new(),
         }
     }

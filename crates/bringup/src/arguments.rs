@@ -165,7 +165,7 @@ pub(crate) enum Target {
 /// `bringup convert`
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// Documents of eksctl, kops or tkestack; `-` is standard input
+    /// Documents of eksctl, kops or tkestack, Ignition configs, units or a directory of them; `-` is standard input
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
     /// What to write

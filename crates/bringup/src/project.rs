@@ -95,9 +95,16 @@ impl Project {
         if paths.iter().chain(&selection.with).filter(|path| files::is_standard_input(path)).count() > 1 {
             return Err(files::standard_input_twice());
         }
-        let texts: Vec<(&Path, String)> = paths
+        let mut all: Vec<PathBuf> = Vec::new();
+        for path in paths.iter().chain(&selection.with) {
+            if files::is_directory(path) {
+                all.extend(unit_files(path)?);
+            } else {
+                all.push(path.clone());
+            }
+        }
+        let texts: Vec<(&Path, String)> = all
             .iter()
-            .chain(&selection.with)
             .map(|path| Ok((path.as_path(), files::input_text(path)?)))
             .collect::<Result<_, Stop>>()?;
         Ok(Self::of_texts(texts, selection))
@@ -361,6 +368,25 @@ fn carrier_view(load: &Load<'_>, rendered: &Rendered) -> CarrierView {
             parts: load.pieces(&rendered.parts),
         }),
     }
+}
+
+/// The unit files of a directory, their drop-ins, and what stands beside them for kubelet.
+fn unit_files(directory: &Path) -> Result<Vec<PathBuf>, Stop> {
+    let mut found = Vec::new();
+    for name in files::listing(directory)? {
+        let path = directory.join(&name);
+        if !files::is_directory(&path) {
+            found.extend(bringup_ancestors::is_unit_file(&name).then_some(path));
+        } else if name.ends_with(".d") {
+            let inner = files::listing(&path)?.into_iter().filter(|name| name.ends_with(".conf"));
+            found.extend(inner.map(|name| path.join(name)));
+        }
+    }
+    if found.is_empty() {
+        let message = format!("`{}` is a directory without unit files", directory.display());
+        return Err(Stop::input(message).with_hint("name a file in it"));
+    }
+    Ok(found)
 }
 
 /// Where the files of a document are looked up.

@@ -52,13 +52,14 @@ def of_nodeadm(machine):
 
 
 def of_tectonic(machine):
-    """The assets and their list have arrived."""
+    """The assets and their list have arrived, and the installer has left the kubeconfig."""
     api = "https://lighthouse-api.example.com:6443"
-    assets = {f"/opt/tectonic/{name}.sh": f"echo {name} >>/lab/stages\n" for name in ("bootkube", "tectonic")}
+    assets = {f"/opt/tectonic/{name}.sh": f"echo {name} >>/lab/stages\n" for name in ("bootkube", "tectonic-rkt")}
     sums = [f"{hashlib.sha256(text.encode()).hexdigest()}  {path.rsplit('/', 1)[1]}\n" for path, text in assets.items()]
     kubeconfig = json.dumps(tectonic.KUBECONFIG).replace(tectonic.API, api)
-    image = assets | {"/opt/tectonic/SHA256SUMS": "".join(sums), "/etc/kubernetes/bootstrap-kubeconfig": kubeconfig}
-    return ["cluster.yaml", "--group", "masters"], [*files(machine, image), *registered(machine, "vm", api), *tectonic.THROUGH]
+    image = assets | {"/opt/tectonic/SHA256SUMS": "".join(sums), "/etc/kubernetes/kubeconfig": kubeconfig}
+    additions = TOP / "examples/tectonic/additions.yaml"
+    return ["master.json", "--with", additions, "--group", "masters"], [*files(machine, image), *registered(machine, "vm", api), *tectonic.THROUGH]
 
 
 def of_tkestack(machine):
@@ -71,7 +72,7 @@ EXAMPLES = {
     "eksctl": (of_eksctl, "/var/lib/bringup/journal", '"step":"pre-bootstrap-2"'),
     "kops": (of_kops, "/var/log/custom-install", "Hello World."),
     "nodeadm": (of_nodeadm, "/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf", '"shutdownGracePeriod": "45s"'),
-    "tectonic": (of_tectonic, "/lab/stages", "bootkube\ntectonic\n"),
+    "tectonic": (of_tectonic, "/lab/stages", "bootkube\ntectonic-rkt\n"),
     "tkestack": (of_tkestack, "/var/lib/bringup/output/hook:post-install", "post node install"),
 }
 # On the node, user-data calls the agent; there is no plan before it does.

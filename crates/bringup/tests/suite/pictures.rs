@@ -11,7 +11,7 @@ const DRAWN: [(&str, &[&str]); 6] = [
     ("eksctl", &["cluster.yaml", "--with", "additions.yaml", "--group", "gpu"]),
     ("kops", &["cluster.yaml", "--with", "additions.yaml", "--group", "gpu"]),
     ("nodeadm", &["user-data.txt", "--with", "additions.yaml"]),
-    ("tectonic", &["cluster.yaml", "--group", "masters"]),
+    ("tectonic", &["master.json", "--with", "additions.yaml"]),
     ("tkestack", &["cluster.json"]),
 ];
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bringup_ancestors::joins_a_node;
+use bringup_ancestors::{is_of_units, joins_a_node};
 use bringup_carry::{carriers_of, inspect, read_plan};
 use bringup_cloudinit::{Layer, peel};
 use bringup_diag::{Findings, to_json};
@@ -54,7 +54,7 @@ fn groups(arguments: &TryOut) -> Result<Vec<(String, String)>, Stop> {
     if files::is_standard_input(&arguments.input) {
         return Ok(Vec::new());
     }
-    let bytes = files::input(&arguments.input)?;
+    let bytes = given(&arguments.input)?;
     if !is_compiled(&arguments.input, &bytes, &arguments.selection) {
         return Ok(Vec::new());
     }
@@ -151,7 +151,7 @@ fn subject(
     wishes: &mut Wishes,
     terminal: &mut Terminal,
 ) -> Result<Result<(Subject, Findings), Verdict>, Stop> {
-    let bytes = files::input(&arguments.input)?;
+    let bytes = given(&arguments.input)?;
     let path = |text: &str| Some(PathBuf::from(text));
     let served = pairs(&arguments.serve, "--serve", "URL=FILE", path)?;
     let own_files = pairs(&arguments.file, "--file", "PATH=FILE", path)?;
@@ -279,15 +279,21 @@ fn subject(
     Ok(Ok((subject, findings)))
 }
 
+/// The bytes of the input; a directory of units is read when it is compiled.
+fn given(input: &Path) -> Result<Vec<u8>, Stop> {
+    if files::is_directory(input) { Ok(Vec::new()) } else { Ok(files::input(input)?) }
+}
+
 /// Whether an input is a document, or is tried as one: user-data that joins a node, once there is what it does not say.
 fn is_compiled(path: &Path, bytes: &[u8], selection: &Selection) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let joins = || {
         let within = bringup_cloudformation::read(&path.to_string_lossy(), text);
         joins_a_node(bytes)
+            || is_of_units(&path.to_string_lossy(), bytes)
             || within.is_some_and(|found| found.parts.iter().any(|part| joins_a_node(&part.bytes)))
     };
-    is_document(text) || !selection.with.is_empty() && joins()
+    files::is_directory(path) || is_document(text) || !selection.with.is_empty() && joins()
 }
 
 /// Tells what is wrong with a document that does not compile.

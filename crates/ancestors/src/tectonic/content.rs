@@ -1,0 +1,127 @@
+//! What is in a file of an Ignition config: a data URL, a text in the config itself, or an address with a digest.
+
+use std::io::Read as _;
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bringup_yaml::Node;
+
+/// Nothing that a node is configured with is honestly larger.
+const LARGEST: u64 = 16 * 1024 * 1024;
+
+/// Where the content of a file comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// It is in the config.
+    Inline(Vec<u8>),
+    /// It is fetched: the address, the digest as written, and whether it is unpacked.
+    Remote { url: String, hash: Option<String>, packed: bool },
+    /// A file beside the config: its name.
+    Beside(String),
+    /// It cannot be read: why.
+    Broken(&'static str),
+}
+
+/// The source of a file's `contents`; none if nothing is said.
+pub(super) fn source(contents: &Node) -> Option<Source> {
+    let said = |key: &str| contents.get(key).and_then(Node::text).filter(|text| !text.is_empty());
+    if let Some(inline) = contents.get("inline").and_then(Node::text) {
+        return Some(Source::Inline(inline.as_bytes().to_vec()));
+    }
+    if let Some(local) = said("local") {
+        return Some(Source::Beside(local.to_owned()));
+    }
+    let remote = contents.get("remote").filter(|remote| remote.entries().is_some());
+    let given = remote.unwrap_or(contents);
+    let url = given.get("source").or_else(|| given.get("url"))?;
+    let packed = given.get("compression").and_then(Node::text) == Some("gzip");
+    let url = url.text().filter(|_| !crate::fields::is_nothing(url))?;
+    if url.is_empty() {
+        return Some(Source::Inline(Vec::new()));
+    }
+    if !url.starts_with("data:") {
+        return Some(Source::Remote { url: url.to_owned(), hash: hash(given), packed });
+    }
+    let Some(bytes) = decoded(url) else { return Some(Source::Broken("this data URL does not decode")) };
+    if !packed {
+        return Some(Source::Inline(bytes));
+    }
+    let mut whole = Vec::new();
+    let unpacked =
+        flate2::read::MultiGzDecoder::new(bytes.as_slice()).take(LARGEST + 1).read_to_end(&mut whole);
+    Some(match unpacked {
+        Ok(_) if whole.len() as u64 <= LARGEST => Source::Inline(whole),
+        Ok(_) => Source::Broken("this unpacks to more than 16 MiB"),
+        Err(_) => Source::Broken("this is said to be gzip, and does not unpack"),
+    })
+}
+
+/// `KIND-HEX`, or Container Linux Config's `{function: KIND, sum: HEX}`.
+fn hash(given: &Node) -> Option<String> {
+    let hash = given.get("verification")?.get("hash")?;
+    if let Some(text) = hash.text() {
+        return (!text.is_empty()).then(|| text.to_owned());
+    }
+    let part = |key: &str| hash.get(key).and_then(Node::text);
+    Some(format!("{}-{}", part("function")?, part("sum")?))
+}
+
+/// The bytes of a data URL.
+fn decoded(url: &str) -> Option<Vec<u8>> {
+    let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
+    let data = unescaped(data)?;
+    if head.ends_with(";base64") { BASE64_STANDARD.decode(data).ok() } else { Some(data) }
+}
+
+fn unescaped(data: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(data.len());
+    let mut rest = data.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        if *first == b'%' {
+            let [high, low, after @ ..] = rest else { return None };
+            let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+            bytes.push(digit(high)? << 4 | digit(low)?);
+            rest = after;
+        } else {
+            bytes.push(*first);
+        }
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use bringup_yaml::{Limits, parse_one};
+
+    use super::*;
+
+    fn of(yaml: &str) -> Option<Source> {
+        source(&parse_one(yaml, Limits::default()).unwrap().unwrap())
+    }
+
+    #[test]
+    fn content_is_read_in_every_form() {
+        let hi = Some(Source::Inline(b"hi\n".to_vec()));
+        assert_eq!(of(r#"{"source": "data:,hi%0A"}"#), hi);
+        assert_eq!(of(r#"{"source": "data:text/plain;charset=utf-8;base64,aGkK", "verification": {}}"#), hi);
+        // printf 'hi\n' | gzip -n | base64
+        let packed = r#"{"source": "data:;base64,H4sIAAAAAAAAA8vI5AIAenpv7QMAAAA=", "compression": "gzip"}"#;
+        assert_eq!(of(packed), hi);
+        assert_eq!(of("inline: |\n  hi\n"), hi);
+        assert_eq!(of(r#"{"source": ""}"#), Some(Source::Inline(Vec::new())));
+        assert_eq!(
+            of(r#"{"source": "data:;base64,?"}"#),
+            Some(Source::Broken("this data URL does not decode"))
+        );
+        let remote = |hash: &str| {
+            Some(Source::Remote { url: "https://a/b".to_owned(), hash: Some(hash.to_owned()), packed: false })
+        };
+        assert_eq!(
+            of(r#"{"source": "https://a/b", "verification": {"hash": "sha512-ab"}}"#),
+            remote("sha512-ab")
+        );
+        let transpiled = "remote: {url: https://a/b, verification: {hash: {function: sha512, sum: cd}}}";
+        assert_eq!(of(transpiled), remote("sha512-cd"));
+        assert_eq!(of("{}"), None);
+    }
+}

@@ -1,0 +1,298 @@
+//! `k8s-node-bootstrap.service` and `kubelet.service`: what the agent does itself is read out of them, the rest is kept in
+//! drop-ins.
+
+use std::collections::BTreeMap;
+
+use bringup_diag::Span;
+
+use super::commands::{Known, known, kubelet_words};
+use super::flags;
+use super::group::{Cluster, Group, Kept};
+use super::known_files::{image_of, tag};
+use super::unit_text::{Setting, command, seconds, words};
+use crate::codes;
+use crate::tell::Teller;
+use crate::tree::{Branch, plain, text};
+
+/// What is said of the agent's own unit under its old name.
+pub(super) const BOOTSTRAP: &str = "k8s-node-bootstrap.service";
+pub(super) const KUBELET: &str = "kubelet.service";
+const KUBELET_ENV: &str = "/etc/kubernetes/kubelet.env";
+
+/// `k8s-node-bootstrap.service`: its work is the agent's; gives what a drop-in keeps of it.
+pub(super) fn bootstrap(
+    settings: &[Setting],
+    at: Span,
+    group: &mut Group,
+    cluster: &mut Cluster,
+    tell: &mut Teller<'_>,
+) -> Kept {
+    let message = "the agent does the work of `k8s-node-bootstrap.service`, and answers to its name: it tries again in its own process, and kubelet waits for its gate, which opens last";
+    tell.note(codes::DIFFERENCE, at, message, "nothing has to be done");
+    let mut kept = Kept::default();
+    for setting in settings {
+        let Setting { section, key, value, span } = setting;
+        match (section.as_str(), key.as_str()) {
+            // The agent's own unit has these, and is no worse for it.
+            (_, "Description" | "Documentation")
+            | ("Install", _)
+            | ("Service", "Type" | "RemainAfterExit" | "Restart" | "RestartSec") => {}
+            ("Unit", "ConditionPathExists") if value.strip_prefix('!') == Some(KUBELET_ENV) => {}
+            ("Unit", "Before") => {
+                let others: Vec<&str> = value.split_whitespace().filter(|name| *name != KUBELET).collect();
+                if !others.is_empty() {
+                    kept.keep(section, key, &others.join(" "));
+                }
+            }
+            ("Unit", "Requires" | "BindsTo" | "Requisite") => {
+                let message = format!(
+                    "`{key}={value}` is taken for `Wants=`: one failure of it would end the agent's start for good"
+                );
+                tell.note(codes::DIFFERENCE, *span, message, "nothing has to be done");
+                kept.keep(section, "Wants", value);
+            }
+            ("Service", "TimeoutStartSec" | "TimeoutSec") => {
+                if let (Some(limit), true) = (seconds(value), upgrades(settings)) {
+                    let mut update = Branch::new(*span);
+                    update.put("timeout", plain(*span, format!("{limit}s")));
+                    group.update = Some(update.into_node());
+                }
+            }
+            ("Service", "ExecStartPre" | "ExecStart" | "ExecStartPost") => {
+                bootstrap_command(setting, group, cluster, tell);
+            }
+            _ => kept.keep(section, key, value),
+        }
+    }
+    kept
+}
+
+/// Whether a command of the unit updates the operating system.
+fn upgrades(settings: &[Setting]) -> bool {
+    settings.iter().any(|setting| match known(&setting.value) {
+        Known::Torcx(flags) => flags.iter().any(|flag| flag == "--upgrade-os" || flag == "--upgrade-os=true"),
+        _ => false,
+    })
+}
+
+fn bootstrap_command(setting: &Setting, group: &mut Group, cluster: &mut Cluster, tell: &mut Teller<'_>) {
+    let span = setting.span;
+    if setting.value.is_empty() {
+        return;
+    }
+    match known(&setting.value) {
+        Known::Directories(paths) => directories(&paths, span, group),
+        Known::Fetch(store, location, path) => fetched(&(store, location, path), span, group, cluster, tell),
+        Known::Torcx(flags) => torcx(&flags, span, group, cluster, tell),
+        Known::Authority => of_authority(span, cluster, tell),
+        Known::Says => {}
+        Known::Mark(path) => {
+            let message = format!("`{path}` is not made: what is done is in the agent's journal");
+            tell.note(codes::DIFFERENCE, span, message, "let others look at `bringup-node status`");
+        }
+        Known::Container => of_container(span, tell),
+        Known::Other(words) => group.step("node-bootstrap", &words, span),
+    }
+}
+
+/// What `tectonic-torcx-bootstrap` is asked for.
+fn torcx(words: &[String], span: Span, group: &mut Group, cluster: &mut Cluster, tell: &mut Teller<'_>) {
+    cluster.detect.get_or_insert(span);
+    for word in words {
+        let (name, value) =
+            word.trim_start_matches('-').split_once('=').unwrap_or((word.trim_start_matches('-'), "true"));
+        match (name, value) {
+            ("upgrade-os", "true") => {
+                group.update.get_or_insert_with(|| {
+                    let mut update = Branch::new(span);
+                    update.put("enabled", plain(span, true));
+                    update.into_node()
+                });
+            }
+            ("upgrade-os" | "verbose" | "v" | "torcx-skip-setup", _) => {}
+            ("torcx-manifest-url", _) => {
+                let message = "no addon of torcx is fetched: the runtime is the image's";
+                let hint = "say where it comes from with additions: `software: {runtime: {from: extension, …}}`, and which version goes with which Kubernetes: `runtime: {versions: […]}`";
+                tell.note(codes::DIFFERENCE, span, message, hint);
+            }
+            _ => {
+                let message =
+                    format!("`--{name}` of tectonic-torcx-bootstrap is not carried out: the node may differ");
+                tell.warning(
+                    codes::FIELD_DIFFERS,
+                    span,
+                    message,
+                    "take it out, or say the same in a document",
+                );
+            }
+        }
+    }
+}
+
+/// Whether the unit leaves the runtime as it is.
+pub(super) fn skips_runtime(settings: &[Setting]) -> bool {
+    settings.iter().any(|setting| match known(&setting.value) {
+        Known::Torcx(flags) => {
+            flags.iter().any(|flag| flag == "--torcx-skip-setup" || flag == "--torcx-skip-setup=true")
+        }
+        _ => false,
+    })
+}
+
+/// `kubelet.service`: flags become fields, and what else it says stays in a drop-in.
+pub(super) fn kubelet(
+    settings: &[Setting],
+    at: Span,
+    group: &mut Group,
+    cluster: &mut Cluster,
+    tell: &mut Teller<'_>,
+) {
+    let message = "kubelet is started when the gate opens: it does not fail again and again until `kubelet.env` is there, and a set-up that fails does not release it";
+    tell.note(codes::DIFFERENCE, at, message, "nothing has to be done");
+    let mut variables = BTreeMap::new();
+    for setting in settings.iter().filter(|setting| setting.key == "Environment") {
+        for word in words(&setting.value) {
+            if let Some((name, value)) = word.split_once('=') {
+                variables.insert(name.to_owned(), value.to_owned());
+            }
+        }
+    }
+    if let Some(version) = variables.get("KUBELET_IMAGE_TAG").and_then(|value| tag(value)) {
+        cluster.say_version(&version, at, tell);
+    }
+    // The last command counts; an empty one takes back what stands before it.
+    let start = settings.iter().rfind(|setting| setting.key == "ExecStart" && !setting.value.is_empty());
+    for setting in settings {
+        kubelet_setting(setting, group, cluster, tell);
+    }
+    let Some(start) = start else {
+        let message = "`kubelet.service` says no command: no flag of kubelet is known from it";
+        tell.warning(codes::FIELD_DIFFERS, at, message, "give the unit with its `ExecStart=`");
+        return;
+    };
+    let all: Vec<String> =
+        words(command(&start.value)).into_iter().flat_map(|word| expanded(word, &variables)).collect();
+    if let Some(version) = all.iter().find_map(|word| image_of(word)) {
+        cluster.say_version(&version, start.span, tell);
+    }
+    if let Some(words) = kubelet_words(&all) {
+        flags::take(&words, start.span, group, cluster, tell);
+    } else {
+        let message = "where kubelet's flags begin in this command is not known: none is taken over";
+        let hint = "write `ExecStart=` with kubelet itself, or its flags with additions: `kubelet: {flags: {…}}`";
+        tell.warning(codes::FIELD_DIFFERS, start.span, message, hint);
+    }
+}
+
+/// A word that is a variable of the unit, as the words that it stands for.
+fn expanded(word: String, variables: &BTreeMap<String, String>) -> Vec<String> {
+    let name = word.strip_prefix('$').filter(|name| !name.starts_with('{'));
+    if let Some(value) = name.and_then(|name| variables.get(name)) {
+        return words(value);
+    }
+    let mut whole = word;
+    for (name, value) in variables {
+        whole = whole.replace(&format!("${{{name}}}"), value);
+    }
+    vec![whole]
+}
+
+fn kubelet_setting(setting: &Setting, group: &mut Group, cluster: &mut Cluster, tell: &mut Teller<'_>) {
+    let Setting { section, key, value, span } = setting;
+    match (section.as_str(), key.as_str()) {
+        (_, "Description" | "Documentation")
+        | ("Install", _)
+        | ("Service", "Restart" | "RestartSec" | "Type" | "ExecStart") => {}
+        ("Unit", "Requires" | "BindsTo" | "Requisite") if value.contains(BOOTSTRAP) => {
+            let message = format!(
+                "`{key}={value}` is not taken over: an agent that fails would take kubelet down with it"
+            );
+            tell.note(codes::DIFFERENCE, *span, message, "nothing has to be done: kubelet requires the gate");
+        }
+        ("Service", "EnvironmentFile") if value.trim_start_matches('-') == KUBELET_ENV => {}
+        ("Service", "Environment") => {
+            let names: Vec<String> = words(value)
+                .iter()
+                .filter_map(|word| word.split_once('=').map(|(name, _)| name.to_owned()))
+                .collect();
+            let of_container = |name: &String| {
+                name.starts_with("RKT_") || name.starts_with("KUBELET_IMAGE") || name == "KUBELET_ACI"
+            };
+            if !names.is_empty() && names.iter().all(of_container) {
+                let message = format!(
+                    "`{}` is for a kubelet in a container: kubelet is a program here",
+                    names.join("`, `")
+                );
+                let hint = "say where kubelet comes from with additions: `software: {kubelet: {from: url, …}}`; by default it is in the image";
+                tell.note(codes::DIFFERENCE, *span, message, hint);
+            } else {
+                group.kept.keep(section, key, value);
+            }
+        }
+        ("Service", "ExecStartPre" | "ExecStartPost" | "ExecStop" | "ExecStopPost") => match known(value) {
+            Known::Directories(paths) => directories(&paths, *span, group),
+            Known::Fetch(store, location, path) => {
+                fetched(&(store, location, path), *span, group, cluster, tell);
+            }
+            Known::Authority => of_authority(*span, cluster, tell),
+            Known::Container => of_container(*span, tell),
+            Known::Says => {}
+            Known::Torcx(_) | Known::Mark(_) | Known::Other(_) => group.kept.keep(section, key, value),
+        },
+        _ => group.kept.keep(section, key, value),
+    }
+}
+
+fn of_authority(span: Span, cluster: &Cluster, tell: &mut Teller<'_>) {
+    let message = "`/etc/kubernetes/ca.crt` is written from `api.certificateAuthority`, not taken out of the kubeconfig with grep";
+    let hint = if cluster.authority.is_some() || tell.has_additions {
+        "nothing has to be done"
+    } else {
+        "say it with additions: `spec: {api: {endpoint: https://HOST, certificateAuthority: …}}`"
+    };
+    tell.note(codes::DIFFERENCE, span, message, hint);
+}
+
+fn of_container(span: Span, tell: &mut Teller<'_>) {
+    let message = "kubelet is a program here: there is no container of its own to look after";
+    tell.note(codes::DIFFERENCE, span, message, "nothing has to be done");
+}
+
+fn directories(paths: &[String], span: Span, group: &mut Group) {
+    for path in paths {
+        let is_there = |known: &bringup_yaml::Node| {
+            known.get("path").and_then(bringup_yaml::Node::text) == Some(path.trim_end_matches('/'))
+        };
+        if group.directories.iter().any(is_there) {
+            continue;
+        }
+        let mut directory = Branch::new(span);
+        directory.put("path", text(span, path.trim_end_matches('/')));
+        group.directories.push(directory.into_node());
+    }
+}
+
+/// The kubeconfig from a store; any other object has no digest here.
+fn fetched(
+    (store, location, path): &(String, String, String),
+    span: Span,
+    group: &mut Group,
+    cluster: &mut Cluster,
+    tell: &mut Teller<'_>,
+) {
+    if store == "s3" && path == "/etc/kubernetes/kubeconfig" {
+        group.on_aws = true;
+        let mut source = Branch::new(span);
+        source.put("s3", text(span, format!("s3://{location}")));
+        // What is fetched goes before what a flag says of the place that it is fetched to.
+        cluster.kubeconfig = Some(source.into_node());
+        return;
+    }
+    let message = format!("`{location}` is not fetched to `{path}`: nothing says what its digest is");
+    let hint = if path == "/etc/kubernetes/kubeconfig" {
+        "say where the kubeconfig comes from with additions: `join: {method: kubeconfig, kubeconfig: {file: PATH}}`"
+    } else {
+        "write it as an asset with additions: `assets: [{name: NAME, urls: […], sha256: …, path: PATH}]`"
+    };
+    tell.warning(codes::FIELD_DIFFERS, span, message, hint);
+}

@@ -1,0 +1,135 @@
+//! `bootkube.path` and `.service`, `tectonic.path` and `.service`: the two stages of the master that starts the cluster.
+
+use bringup_diag::Span;
+use bringup_yaml::Node;
+
+use super::commands::{Known, known};
+use super::group::literal;
+use super::unit_text::{Setting, command, seconds, words};
+use crate::codes;
+use crate::tell::Teller;
+use crate::tree::{Branch, list, plain, text};
+
+/// What the two units of a stage say.
+#[derive(Debug, Default)]
+pub(super) struct Stage<'a> {
+    pub(super) path: Option<&'a [Setting]>,
+    pub(super) service: Option<(&'a [Setting], Span)>,
+}
+
+impl Stage<'_> {
+    /// The stage; `name` is that of its units.
+    pub(super) fn translated(&self, name: &str, tell: &mut Teller<'_>) -> Option<Node> {
+        let Some((service, span)) = self.service else {
+            if let Some(first) = self.path.and_then(<[Setting]>::first) {
+                let message = format!("`{name}.path` starts `{name}.service`, which is not there");
+                tell.error(codes::MISSING, first.span, message, format!("give `{name}.service` too"));
+            }
+            return None;
+        };
+        let message = format!(
+            "`{name}.path` and `{name}.service` are the agent's: both look at the mark, so that no boot runs into a service that will not start, and what failed is tried again"
+        );
+        tell.note(codes::DIFFERENCE, span, message, "nothing has to be done");
+        let mut commands: Vec<(Vec<String>, Span)> = Vec::new();
+        let mut directory = None;
+        let mut limit = None;
+        let mut variables = Vec::new();
+        for setting in service {
+            let Setting { section, key, value, span } = setting;
+            let done = format!("/opt/tectonic/init_{name}.done");
+            match (section.as_str(), key.as_str()) {
+                // The agent's own unit has these, and is no worse for it.
+                (_, "Description" | "Documentation")
+                | ("Install", _)
+                | ("Service", "Type" | "RemainAfterExit" | "Restart" | "RestartSec") => {}
+                ("Unit", "ConditionPathExists") if *value == format!("!{done}") => {}
+                ("Unit", "Wants" | "After" | "Requires") if is_own_order(value) => {}
+                ("Service", "User" | "Group") if value == "root" => {}
+                ("Service", "WorkingDirectory") => {
+                    directory = Some(text(*span, value.as_str()));
+                }
+                ("Service", "Environment") => variables.extend(words(value)),
+                ("Service", "TimeoutStartSec" | "TimeoutSec") => {
+                    limit = seconds(value).map(|limit| plain(*span, format!("{limit}s")));
+                }
+                ("Service", "ExecStartPre" | "ExecStart" | "ExecStartPost") if !value.is_empty() => {
+                    match known(value) {
+                        Known::Mark(path) if path == done => {}
+                        Known::Says => {}
+                        _ => commands.push((words(command(value)), *span)),
+                    }
+                }
+                _ => {
+                    let message = format!(
+                        "`{key}={value}` of `{name}.service` is not carried out: the node may differ"
+                    );
+                    let hint = "put it into the program that the stage runs, or into a drop-in of the unit: `units: [{name: …, dropIns: […]}]`";
+                    tell.warning(codes::FIELD_DIFFERS, *span, message, hint);
+                }
+            }
+        }
+        let Some((_, at)) = commands.first() else {
+            let message = format!("`{name}.service` runs nothing");
+            tell.error(codes::MISSING, span, message, "give the unit with its `ExecStart=`");
+            return None;
+        };
+        let (run, awaited) = (run(&commands, &variables, *at), self.awaited(&commands, name, tell));
+        let mut stage = Branch::new(span);
+        stage.put("run", run);
+        stage.put_full("waitFor", list(span, awaited));
+        stage.put_some("directory", directory);
+        // A oneshot has no limit; nobody looks at what takes longer.
+        stage.put("timeout", limit.unwrap_or_else(|| plain(span, "1h")));
+        Some(stage.into_node())
+    }
+
+    /// What the path unit waits for; without one, the script that is run.
+    fn awaited(&self, commands: &[(Vec<String>, Span)], name: &str, tell: &mut Teller<'_>) -> Vec<Node> {
+        let Some(path) = self.path else {
+            let scripts = commands.iter().flat_map(|(words, span)| words.iter().map(|word| (word, *span)));
+            let scripts = scripts.filter(|(word, _)| word.starts_with("/opt/"));
+            return scripts.take(1).map(|(word, span)| text(span, word.as_str())).collect();
+        };
+        let mut awaited = Vec::new();
+        for Setting { section, key, value, span } in path {
+            match (section.as_str(), key.as_str()) {
+                (_, "Description" | "Documentation") | ("Install", _) | ("Path", "Unit") => {}
+                ("Path", "PathExists") => awaited.push(text(*span, value.as_str())),
+                ("Unit", "ConditionPathExists") if *value == format!("!/opt/tectonic/init_{name}.done") => {}
+                _ => {
+                    let message = format!("`{key}={value}` of `{name}.path` is not carried out");
+                    let hint = "wait for a file with `PathExists=`; better for a list of digests, with additions: `waitFor: [{manifest: PATH}]`";
+                    tell.warning(codes::FIELD_DIFFERS, *span, message, hint);
+                }
+            }
+        }
+        awaited
+    }
+}
+
+/// Kubelet, then bootkube, then tectonic: that is the agent's order too.
+fn is_own_order(value: &str) -> bool {
+    let own = ["kubelet.service", "bootkube.service", "k8s-node-bootstrap.service", "init-assets.service"];
+    value.split_whitespace().all(|name| own.contains(&name))
+}
+
+/// One command as it is; several, or one with variables, in a shell that ends at the first that fails.
+fn run(commands: &[(Vec<String>, Span)], variables: &[String], span: Span) -> Node {
+    let mut words: Vec<String> = Vec::new();
+    if !variables.is_empty() {
+        words.push("/usr/bin/env".to_owned());
+        words.extend(variables.iter().cloned());
+    }
+    if let [(only, _)] = commands {
+        words.extend(only.iter().cloned());
+    } else {
+        let quoted = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
+        let lines: Vec<String> = commands
+            .iter()
+            .map(|(words, _)| words.iter().map(quoted).collect::<Vec<_>>().join(" "))
+            .collect();
+        words.extend(["/bin/sh".to_owned(), "-ec".to_owned(), lines.join("\n")]);
+    }
+    list(span, words.iter().map(|word| literal(span, word)).collect())
+}

@@ -1,0 +1,133 @@
+//! The units of a config: those that Tectonic is made of, and the operator's own.
+
+use bringup_diag::Span;
+use bringup_yaml::Node;
+
+use super::group::{Cluster, Group};
+use super::node_units::{self, BOOTSTRAP, KUBELET};
+use super::stages::Stage;
+use super::tables;
+use super::unit_text::{Lines, Setting, settings};
+use crate::codes;
+use crate::fields::Record;
+use crate::tell::Teller;
+use crate::tree::{Branch, list};
+
+/// A unit with all that is set in it and in its drop-ins.
+struct Given<'a> {
+    name: &'a str,
+    span: Span,
+    fields: Record<'a>,
+    settings: Vec<Setting>,
+}
+
+/// The units that the agent has itself, under the names of Tectonic.
+const STAGES: [&str; 4] = ["bootkube.path", "bootkube.service", "tectonic.path", "tectonic.service"];
+/// What fetches assets, and what destroys them afterwards.
+const ASSETS: [&str; 3] = ["init-assets.service", "rm-assets.path", "rm-assets.service"];
+
+/// Takes over the units of a config; whether the runtime is left as it is.
+pub(super) fn take(
+    config: &Record<'_>,
+    lines: Lines,
+    group: &mut Group,
+    cluster: &mut Cluster,
+    tell: &mut Teller<'_>,
+) -> bool {
+    let Some(systemd) = config.get("systemd") else { return false };
+    let systemd = tell.record(systemd, "`systemd` of a config", tables::SYSTEMD);
+    let mut given: Vec<Given<'_>> = Vec::new();
+    for unit in systemd.items("units") {
+        let fields = tell.record(unit, "a unit of a config", tables::UNIT);
+        let mut all = fields.get("contents").map(|contents| settings(contents, lines)).unwrap_or_default();
+        let mut drop_ins: Vec<(&str, &Node)> = Vec::new();
+        for drop_in in fields.items("dropins") {
+            let drop_in = tell.record(drop_in, "a drop-in of a config", tables::DROP_IN);
+            drop_ins.extend(drop_in.text("name").zip(drop_in.get("contents")));
+        }
+        drop_ins.sort_by_key(|(name, _)| *name);
+        all.extend(drop_ins.iter().flat_map(|(_, contents)| settings(contents, lines)));
+        let Some(name) = fields.get("name") else { continue };
+        let span = if lines == Lines::OfFile { unit.span } else { name.span };
+        given.push(Given { name: name.text().unwrap_or_default(), span, fields, settings: all });
+    }
+    let mut skips = false;
+    for unit in &given {
+        if unit.fields.flag("mask") == Some(true) && (unit.name == KUBELET || STAGES.contains(&unit.name)) {
+            let message = format!("`{}` is masked: no node comes up from this config", unit.name);
+            tell.error(codes::FIELD_REFUSED, unit.span, message, "take `mask` out");
+        }
+        match unit.name {
+            BOOTSTRAP => {
+                group.joins.get_or_insert(unit.span);
+                let kept = node_units::bootstrap(&unit.settings, unit.span, group, cluster, tell);
+                group.units.extend(kept.unit(BOOTSTRAP, unit.span));
+                skips = node_units::skips_runtime(&unit.settings);
+            }
+            KUBELET => {
+                group.joins = Some(unit.span);
+                node_units::kubelet(&unit.settings, unit.span, group, cluster, tell);
+            }
+            name if STAGES.contains(&name) => {}
+            name if ASSETS.contains(&name) => of_assets(unit, tell),
+            _ => group.units.extend(own(unit)),
+        }
+    }
+    let find = |name: &str| given.iter().find(|unit| unit.name == name);
+    let stage = |name: &str| Stage {
+        path: find(&format!("{name}.path")).map(|unit| unit.settings.as_slice()),
+        service: find(&format!("{name}.service")).map(|unit| (unit.settings.as_slice(), unit.span)),
+    };
+    group.control_plane = stage("bootkube").translated("bootkube", tell);
+    group.platform_stage = stage("tectonic").translated("tectonic", tell);
+    group.is_master |= group.control_plane.is_some() || group.platform_stage.is_some();
+    skips
+}
+
+/// The assets of a cluster are not fetched without a digest, and a unit that fails must not end the others for good.
+fn of_assets(unit: &Given<'_>, tell: &mut Teller<'_>) {
+    let name = unit.name;
+    if name == "init-assets.service" {
+        let message = format!(
+            "`{name}` is not taken over: it fetches assets without a digest, and its first failure would end `bootkube.service` for good"
+        );
+        let hint = "write them with additions: `assets: [{name: assets, urls: [\"s3://BUCKET/assets.zip\"], sha256: …, path: /opt/tectonic, unpack: zip}]`, or push them over SSH";
+        tell.warning(codes::FIELD_DIFFERS, unit.span, message, hint);
+    } else {
+        let message = format!("`{name}` is not taken over: what it overwrites in the store stays there");
+        let hint = "let the store expire the assets, or remove them when the cluster runs";
+        tell.warning(codes::FIELD_DIFFERS, unit.span, message, hint);
+    }
+}
+
+/// A unit of the operator's, as it is.
+fn own(unit: &Given<'_>) -> Option<Node> {
+    let fields = &unit.fields;
+    let mut made = Branch::new(unit.span);
+    made.put_field("name", fields.entry("name")?);
+    let masked = fields.flag("mask") == Some(true);
+    if masked {
+        if let Some(mask) = fields.entry("mask") {
+            made.put_field("mask", mask);
+        }
+        return Some(made.into_node());
+    }
+    if let Some(contents) = fields.entry("contents").filter(|entry| entry.value.text() != Some("")) {
+        made.put_field("content", contents);
+    }
+    if let Some(enabled) = fields.entry("enabled").or_else(|| fields.entry("enable")) {
+        made.put_field("enabled", enabled);
+    }
+    let drop_ins: Vec<Node> = fields
+        .items("dropins")
+        .iter()
+        .filter_map(|drop_in| {
+            let mut one = Branch::new(drop_in.span);
+            one.put("name", drop_in.get("name")?.clone());
+            one.put("content", drop_in.get("contents")?.clone());
+            Some(one.into_node())
+        })
+        .collect();
+    made.put_full("dropIns", list(unit.span, drop_ins));
+    Some(made.into_node())
+}
