@@ -1,10 +1,10 @@
 //! The flags of a kubelet that is started by its unit, each in the place that it has here.
 
 use bringup_diag::Span;
-use bringup_yaml::Node;
 
 use super::group::{Cluster, Group, literal, put_at, say};
 use crate::codes;
+use crate::kubelet_flags;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
 
@@ -131,7 +131,7 @@ fn one(name: &str, value: &str, span: Span, group: &mut Group, cluster: &mut Clu
     };
     match name {
         "node-labels" => labels(value, span, group, tell),
-        "register-with-taints" => taints(value, span, group),
+        "register-with-taints" => group.taints = kubelet_flags::taints(value, span),
         "max-pods" => group.max_pods = Some(plain(span, value)),
         "cluster-dns" => {
             let servers = value.split(',').filter(|server| !server.is_empty());
@@ -237,9 +237,4 @@ fn labels(value: &str, span: Span, group: &mut Group, tell: &mut Teller<'_>) {
             group.labels.put(key, literal(span, value));
         }
     }
-}
-
-fn taints(value: &str, span: Span, group: &mut Group) {
-    let at: Node = text(span, "");
-    group.taints = crate::eksctl::marks::taints_of_flag(value, &at);
 }

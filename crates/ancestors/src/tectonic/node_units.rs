@@ -179,7 +179,8 @@ pub(super) fn kubelet(
         flags::take(&words, start.span, group, cluster, tell);
     } else {
         let message = "where kubelet's flags begin in this command is not known: none is taken over";
-        let hint = "write `ExecStart=` with kubelet itself, or its flags with additions: `kubelet: {flags: {…}}`";
+        let hint =
+            "write `ExecStart=` with kubelet itself, or its flags with additions: `kubelet: {flags: {…}}`";
         tell.warning(codes::FIELD_DIFFERS, start.span, message, hint);
     }
 }
