@@ -124,7 +124,7 @@ fn refers(references: &Node, tell: &mut Teller<'_>) -> Option<()> {
 
 /// The document of all groups.
 fn document(groups: Vec<Group>, cluster: Cluster, span: Span, tell: &mut Teller<'_>) -> Node {
-    missing(&cluster, span, tell);
+    missing(span, tell);
     let mut kubernetes = Branch::new(span);
     kubernetes.put_some("version", cluster.version);
     if let Some(at) = cluster.detect {
@@ -189,24 +189,19 @@ fn named(groups: Vec<Group>, tell: &mut Teller<'_>) -> Vec<Node> {
 }
 
 /// What configs and units cannot say, or these do not.
-fn missing(cluster: &Cluster, span: Span, tell: &mut Teller<'_>) {
-    if tell.has_additions {
-        return;
-    }
-    let lacks = [
-        (cluster.name.is_none(), "the cluster's name", "metadata: {name: NAME}"),
-        (cluster.version.is_none(), "the version of Kubernetes", "spec: {kubernetes: {version: \"1.33.4\"}}"),
-        (
-            cluster.endpoint.is_none(),
-            "the API's address",
-            "spec: {api: {endpoint: https://HOST, certificateAuthority: …}}",
-        ),
-    ];
-    for (_, what, example) in lacks.iter().filter(|(lacks, ..)| *lacks) {
-        let message = format!("these files do not say {what}");
-        let hint = format!(
+fn missing(span: Span, tell: &mut Teller<'_>) {
+    let hint = |example: &str| {
+        format!(
             "say it with `--with additions.yaml`: `apiVersion: bringup.dev/v1alpha1`, `kind: Additions`, `{example}`"
-        );
-        tell.note(codes::MISSING, span, message, hint);
-    }
+        )
+    };
+    let at = (codes::MISSING, span);
+    let message = "these files do not say the cluster's name";
+    tell.error_of_missing(&["metadata", "name"], at, message, hint("metadata: {name: NAME}"));
+    let message = "these files do not say the version of Kubernetes";
+    let example = "spec: {kubernetes: {version: \"1.33.4\"}}";
+    tell.error_of_missing(&["spec", "kubernetes", "version"], at, message, hint(example));
+    let message = "these files do not say the API's address";
+    let example = "spec: {api: {endpoint: https://HOST, certificateAuthority: …}}";
+    tell.note_of_missing(&["spec", "api", "endpoint"], at, message, hint(example));
 }
