@@ -11,13 +11,14 @@ use bringup_progress::{Failure, State, decode};
 use bringup_spec::Architecture;
 use bringup_spec::nodeconfig::{self, NodeConfig, Unpacked};
 
+use crate::actions::identify;
 use crate::ended::Ended;
 use crate::machine::Machine;
 use crate::metadata::Metadata;
 use crate::program::{self, Program};
 use crate::software::{software, version_in};
 use crate::teller::Teller;
-use crate::{actions, output, places, plan_file};
+use crate::{output, places, plan_file};
 
 /// Stands for the user-data that the metadata service gives.
 const USER_DATA: &str = "imds://user-data";
@@ -170,18 +171,16 @@ pub(crate) fn line(finding: &nodeconfig::Finding) -> String {
 /// What nodeadm would look at on this machine.
 fn surroundings(machine: &Machine, given: Option<&Facts>) -> Result<nodeadm::Surroundings, Stop> {
     let there = |path: &str| matches!(machine.files().disk().look(Path::new(path)), Ok(Some(_)));
-    let itself = machine.is_itself();
-    let cores = || u32::try_from(std::thread::available_parallelism().ok()?.get()).ok();
+    let own = if machine.is_itself() { identify::counted() } else { Facts::default() };
+    let facts = given.cloned().unwrap_or_default().or(own);
     let architecture =
         if std::env::consts::ARCH == "aarch64" { Architecture::Aarch64 } else { Architecture::X86_64 };
     Ok(nodeadm::Surroundings {
         kubelet_version: version(machine, "kubelet")?,
         containerd_version: version(machine, "containerd")?,
         architecture,
-        cores: given.and_then(|facts| facts.cores).or_else(|| cores().filter(|_| itself)),
-        memory_mib: given
-            .and_then(|facts| facts.memory_mib)
-            .or_else(|| actions::identify::memory_mib().filter(|_| itself)),
+        cores: facts.cores,
+        memory_mib: facts.memory_mib,
         nvidia_runtime: there(NVIDIA_RUNTIME),
         nvidia_device: has_nvidia_device(machine),
         credential_provider: std::env::var(PROVIDER_VARIABLE).unwrap_or_else(|_| PROVIDER.to_owned()),

@@ -132,22 +132,29 @@ fn of_store(
 }
 
 /// What the machine itself knows.
-fn of_machine(machine: &Machine, wanted: &Wanted) -> Facts {
+pub(crate) fn of_machine(machine: &Machine, wanted: &Wanted) -> Facts {
     if !machine.is_itself() {
         return Facts::default();
     }
-    let cores = wanted.cores.then(|| std::thread::available_parallelism().ok()).flatten();
+    let counted = counted();
     let hostname = wanted.own_hostname.then(|| {
         let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
         name.to_lowercase()
     });
     Facts {
-        cores: cores.and_then(|cores| u32::try_from(cores.get()).ok()),
-        memory_mib: if wanted.memory { memory_mib() } else { None },
+        cores: counted.cores.filter(|_| wanted.cores),
+        memory_mib: counted.memory_mib.filter(|_| wanted.memory),
         hostname,
         address: if wanted.address { crate::address::primary(wanted.ipv6) } else { None },
         ..Facts::default()
     }
+}
+
+/// What can be counted here.
+pub(crate) fn counted() -> Facts {
+    let cores = std::thread::available_parallelism().ok();
+    let cores = cores.and_then(|cores| u32::try_from(cores.get()).ok());
+    Facts { cores, memory_mib: memory_mib(), ..Facts::default() }
 }
 
 pub(crate) fn memory_mib() -> Option<u64> {

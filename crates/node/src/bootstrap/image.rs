@@ -115,8 +115,11 @@ fn bpf_mounted() -> bool {
 /// The program that kubelet runs for a token: ours under its own name. One that answers to `bootstrap.sh` takes every word for
 /// a call of the script.
 fn agent(eyes: &Eyes<'_>) -> Option<String> {
-    if !eyes.machine.is_itself() || eyes.is_program(AGENT) {
+    if eyes.is_program(AGENT) {
         return Some(AGENT.to_owned());
+    }
+    if !eyes.machine.is_itself() {
+        return None;
     }
     let own = std::env::current_exe().ok()?;
     let path = own.to_str().filter(|path| !crate::is_script(Path::new(path)))?;

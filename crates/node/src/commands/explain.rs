@@ -40,7 +40,7 @@ fn begin(options: &Explain) -> Result<Explained, String> {
         .map_err(|fault| format!("cannot open `{}`: {fault}", options.place.root.display()))?;
     let plan = chosen(&machine, &options.config, options.plan.as_deref(), options.facts.as_deref());
     let plan = plan.map_err(|(_, why)| why)?;
-    let given = given(options.facts.as_deref(), &plan)?;
+    let given = given(options.facts.as_deref(), &plan, !options.config.is_empty())?;
     let bytes = machine.files().read(Path::new(places::JOURNAL)).map_err(|fault| fault.to_string())?;
     let decoded = decode(&bytes.unwrap_or_default()).map_err(|fault| fault.to_string())?;
     let question = Question {

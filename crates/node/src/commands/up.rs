@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use bringup_disk::FileFault;
-use bringup_facts::Facts;
+use bringup_facts::{Facts, Known};
 use bringup_plan::Plan;
 use bringup_progress::{Course, Range};
 use bringup_spec::Phase;
 
+use crate::actions::identify;
 use crate::arguments::Up;
 use crate::ended::Ended;
 use crate::machine::Machine;
@@ -33,7 +34,7 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
         .map_err(|fault| wrong(format!("cannot open `{}`: {fault}", options.place.root.display())))?;
     let read = || -> Result<(Plan, Option<Facts>), (Ended, String)> {
         let plan = chosen(&machine, &options.config, options.plan.as_deref(), options.facts.as_deref())?;
-        let given = given(options.facts.as_deref(), &plan).map_err(wrong)?;
+        let given = given(options.facts.as_deref(), &plan, !options.config.is_empty()).map_err(wrong)?;
         Ok((plan, given))
     };
     let (mut plan, mut given) = read()?;
@@ -42,6 +43,9 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
         let why = "with `--root` nobody but a facts file says how many processors and how much memory the machine has: \
                    give `--facts FILE`";
         return Err(wrong(why.to_owned()));
+    }
+    if let Some(given) = &given {
+        all_there(&machine, &plan, given, options.facts.as_deref()).map_err(wrong)?;
     }
     // Giving up is the plan's end; whatever else stops a run may be gone at the next start.
     let not_yet = |fault: String| (Ended::NotYet, fault);
@@ -100,6 +104,7 @@ pub(crate) fn chosen(
         });
     }
     let facts = facts_file.map(facts).transpose().map_err(|why| (Ended::Wrong, why))?;
+    let facts = facts.map(|facts| facts.or(identify::counted()));
     let identity = identity(machine, facts.as_ref());
     node_config::plan(machine, configs, facts.as_ref(), &identity)
 }
@@ -143,8 +148,8 @@ pub(crate) fn facts(path: &Path) -> Result<Facts, String> {
 }
 
 /// The facts of a file, if one is given. They have to be of the plan's platform: what one calls a host's name is not what
-/// the other does.
-pub(crate) fn given(path: Option<&Path>, plan: &Plan) -> Result<Option<Facts>, String> {
+/// the other does. nodeadm counts processors and memory wherever it runs, and so does a plan of its configuration.
+pub(crate) fn given(path: Option<&Path>, plan: &Plan, counts: bool) -> Result<Option<Facts>, String> {
     let Some(path) = path else { return Ok(None) };
     let name = path.display();
     let facts = facts(path)?;
@@ -154,8 +159,21 @@ pub(crate) fn given(path: Option<&Path>, plan: &Plan) -> Result<Option<Facts>, S
             "`{name}` is about a machine of platform `{platform}`, and the plan is for `{wanted}`: give the facts of the \
              machine, or its plan"
         )),
+        _ if counts => Ok(Some(facts.or(identify::counted()))),
         _ => Ok(Some(facts)),
     }
+}
+
+/// A file is not asked again: what the plan uses and it does not say is told at once.
+fn all_there(machine: &Machine, plan: &Plan, given: &Facts, path: Option<&Path>) -> Result<(), String> {
+    let facts = given.clone().or(identify::of_machine(machine, &bringup_facts::wanted(plan)));
+    let faults: Vec<String> =
+        Known::new(plan, &facts).faults().iter().map(|fault| format!("{fault}: {}", fault.hint())).collect();
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let name = path.unwrap_or(Path::new("")).display();
+    Err(format!("`{name}` does not say all: {}", faults.join("; ")))
 }
 
 #[cfg(test)]

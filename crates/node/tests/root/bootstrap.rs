@@ -79,7 +79,7 @@ fn a_call_writes_what_the_script_writes() {
     assert_eq!(node.read("/etc/kubernetes/pki/ca.crt").as_deref(), Some("test"));
     let kubeconfig = node.read("/var/lib/kubelet/kubeconfig").unwrap();
     assert!(kubeconfig.contains("server: https://one.example.com\n"), "{kubeconfig}");
-    assert!(kubeconfig.contains("command: /opt/bringup/bin/bringup-node\n"), "{kubeconfig}");
+    assert!(kubeconfig.contains("command: /usr/bin/aws-iam-authenticator\n"), "{kubeconfig}");
     let pause = "602401143452.dkr.ecr.eu-central-1.amazonaws.com/eks/pause:3.5";
     let toml = node.read("/etc/containerd/config.toml").unwrap();
     assert!(toml.ends_with(&format!("sandbox_image = \"{pause}\"\n")), "{toml}");

@@ -66,6 +66,33 @@ fn under_another_root_facts_must_be_given() {
     assert!(ran.errors.contains("give `--facts FILE`"), "{}", ran.errors);
 }
 
+/// What a file of facts leaves out, nobody will add; but processors are counted where nodeadm would count them.
+#[test]
+fn facts_that_are_missing_are_told_at_once_and_processors_are_counted() {
+    crate::node::needs_root();
+    let node = node();
+    node.put("/conf.yaml", CLUSTER);
+    let source = node.path("/conf.yaml").display().to_string();
+    let text = std::fs::read_to_string(node.beside("facts.json")).unwrap();
+    let without = |names: &[&str]| {
+        let mut facts: serde_json::Value = serde_json::from_str(&text).unwrap();
+        for name in names {
+            facts.as_object_mut().unwrap().remove(*name);
+        }
+        std::fs::write(node.beside("facts.json"), facts.to_string()).unwrap();
+        up(&node, &[&source])
+    };
+    let counted = without(&["cores"]);
+    assert_eq!(counted.code, Some(0), "{}", counted.errors);
+    let config = json(&node, "/etc/kubernetes/kubelet/config.json");
+    assert!(config["kubeReserved"]["cpu"].as_str().is_some_and(|cpu| cpu.ends_with('m')), "{config}");
+    let missing = without(&["region", "instanceType"]);
+    assert_eq!(missing.code, Some(2), "{}", missing.errors);
+    for name in ["`region`", "`instanceType`"] {
+        assert!(missing.errors.contains(name), "{}", missing.errors);
+    }
+}
+
 #[test]
 fn node_configs_of_files_and_folders_are_merged_and_followed() {
     crate::node::needs_root();
