@@ -4,6 +4,10 @@ use std::cmp::Ordering;
 
 use super::ExpressionFault;
 
+/// Functions of CEL itself that are about something else than numbers.
+const OTHER_FUNCTIONS: [&str; 10] =
+    ["bool", "bytes", "duration", "dyn", "has", "matches", "size", "string", "timestamp", "type"];
+
 /// Deeper nests are a bomb.
 const DEEPEST: usize = 100;
 
@@ -191,8 +195,12 @@ impl Reader<'_> {
                 self.must(")")?;
                 Ok(Expression::Convert(kind, inner.into()))
             }
-            _ if calls || rest.starts_with('.') => {
+            _ if calls && OTHER_FUNCTIONS.contains(&word) => {
                 Err(ExpressionFault::NotUnderstood(format!("`{word}` is not understood")))
+            }
+            // Extensions of CEL, such as `math`, are not there, and numbers have no members.
+            _ if calls || rest.starts_with('.') => {
+                Err(ExpressionFault::Refused(format!("there is no `{word}` to call or to look into")))
             }
             _ => {
                 let name = word.to_owned();
