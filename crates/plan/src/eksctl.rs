@@ -13,6 +13,9 @@ use crate::{Action, Content, PodLimit, Snap, Step, aws, labels, max_pods, sha256
 /// The snap that kubelet is on Ubuntu's images for EKS, and its service.
 const SNAP: (&str, &str) = ("kubelet-eks", "daemon");
 
+/// Names that eksctl's script gives to programs of the image's snaps.
+const ALIASES: [(&str, &str); 2] = [("kubectl", "kubectl-eks.kubectl"), ("kubelet", "kubelet-eks.kubelet")];
+
 const MAP: &str = "/etc/eksctl/max_pods.map";
 
 /// Whether kubelet is the snap of Ubuntu's images: where the document says that it comes from elsewhere, it is not.
@@ -28,7 +31,8 @@ pub(crate) fn has_snap(context: &Context<'_>) -> bool {
 
 /// The snap with the settings that these flags are: each flag is a setting of its name.
 pub(crate) fn snap(flags: Flags) -> Snap {
-    Snap { name: SNAP.0.to_owned(), service: SNAP.1.to_owned(), settings: flags }
+    let aliases = ALIASES.map(|(alias, program)| (alias.to_owned(), program.to_owned())).into();
+    Snap { name: SNAP.0.to_owned(), service: SNAP.1.to_owned(), settings: flags, aliases }
 }
 
 /// All files but those that kubelet reads in every flavour.
@@ -136,8 +140,13 @@ const UNIT_SCRIPT: &str = "#!/bin/sh\n# Starts kubelet; its files are there alre
 fn snap_script(flags: &Flags) -> Text {
     let name = SNAP.0;
     let mut script = Text::literal(format!(
-        "#!/bin/sh\n# Sets kubelet, which is a snap, and starts it; its files are there already.\nset -eu\nsnap stop {name}\nsnap set {name}"
+        "#!/bin/sh\n# Sets kubelet, which is a snap, and starts it; its files are there already.\nset -eu\n"
     ));
+    for (alias, program) in ALIASES {
+        // For people at a shell; kubelet starts without.
+        script.push_str(&format!("snap alias {program} {alias} || :\n"));
+    }
+    script.push_str(&format!("snap stop {name}\nsnap set {name}"));
     for (flag, value) in flags {
         script.push_str(" \\\n    '");
         script.push_str(flag);

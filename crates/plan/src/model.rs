@@ -438,6 +438,9 @@ pub struct Snap {
     /// What it is set to.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, Text>,
+    /// Names for people at a shell, each with the program of a snap that it stands for: `SNAP.PROGRAM`, as `snap alias` has it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub aliases: BTreeMap<String, String>,
 }
 
 /// Something that a program waits for.

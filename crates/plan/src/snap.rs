@@ -12,6 +12,9 @@ use crate::{Action, Plan, Snap};
 /// Where snapd listens.
 pub const SOCKET: &str = "/run/snapd.socket";
 
+/// Where snapd knows programs by other names.
+const ALIASES: &str = "/v2/aliases";
+
 /// The unit that kubelet runs in where it is no snap.
 const KUBELET: &str = "kubelet.service";
 
@@ -112,6 +115,37 @@ impl Snap {
         };
         let body = Some(json!({"action": action, "names": [self.name]}).to_string());
         SnapRequest { method: "POST", path: "/v2/apps".to_owned(), body }
+    }
+
+    /// Asks which names programs of snaps have beside their own.
+    pub fn ask_aliases() -> SnapRequest {
+        SnapRequest { method: "GET", path: ALIASES.to_owned(), body: None }
+    }
+
+    /// Names that are not there yet, given those that are.
+    pub fn missing_aliases(&self, are: &Value) -> Vec<(&str, &str)> {
+        let is_there = |alias: &str, program: &str| {
+            let snap = program.split('.').next().unwrap_or_default();
+            let found = are.get(snap).and_then(|names| names.get(alias));
+            let text = |key: &str| found.and_then(|found| found.get(key)).and_then(Value::as_str);
+            text("command") == Some(program) && text("status") != Some("disabled")
+        };
+        let all = self.aliases.iter().map(|(alias, program)| (alias.as_str(), program.as_str()));
+        all.filter(|(alias, program)| !is_there(alias, program)).collect()
+    }
+
+    /// Gives a program of a snap another name.
+    pub fn alias(alias: &str, program: &str) -> SnapRequest {
+        let (snap, app) = program.split_once('.').unwrap_or((program, program));
+        let body = json!({"action": "alias", "alias": alias, "app": app, "snap": snap});
+        SnapRequest { method: "POST", path: ALIASES.to_owned(), body: Some(body.to_string()) }
+    }
+
+    /// Takes such a name away.
+    pub fn unalias(alias: &str, program: &str) -> SnapRequest {
+        let snap = program.split('.').next().unwrap_or_default();
+        let body = json!({"action": "unalias", "alias": alias, "snap": snap});
+        SnapRequest { method: "POST", path: ALIASES.to_owned(), body: Some(body.to_string()) }
     }
 
     fn configuration(&self) -> String {
@@ -220,7 +254,29 @@ mod tests {
         ];
         let settings: BTreeMap<String, Text> =
             settings.iter().map(|(name, value)| ((*name).to_owned(), Text::literal(*value))).collect();
-        Snap { name: "kubelet-eks".to_owned(), service: "daemon".to_owned(), settings }
+        let aliases = [("kubectl", "kubectl-eks.kubectl"), ("kubelet", "kubelet-eks.kubelet")];
+        let aliases = aliases.map(|(alias, program)| (alias.to_owned(), program.to_owned())).into();
+        Snap { name: "kubelet-eks".to_owned(), service: "daemon".to_owned(), settings, aliases }
+    }
+
+    /// What is there is told as snapd's own documentation has it: by snap, and by the name.
+    #[test]
+    fn names_that_are_there_are_not_given_again() {
+        let are = json!({"kubelet-eks": {"kubelet": {"command": "kubelet-eks.kubelet", "status": "manual", "manual": "kubelet"}}});
+        assert_eq!(snap().missing_aliases(&are), [("kubectl", "kubectl-eks.kubectl")]);
+        let of_others = json!({"other": {"kubectl": {"command": "other.kubectl", "status": "auto", "auto": "kubectl"}},
+            "kubelet-eks": {"kubelet": {"command": "kubelet-eks.kubelet", "status": "disabled", "auto": "kubelet"}}});
+        assert_eq!(snap().missing_aliases(&of_others).len(), 2);
+        let asked = Snap::alias("kubelet", "kubelet-eks.kubelet");
+        assert_eq!((asked.method, asked.path.as_str()), ("POST", "/v2/aliases"));
+        assert_eq!(
+            asked.body.as_deref(),
+            Some(r#"{"action":"alias","alias":"kubelet","app":"kubelet","snap":"kubelet-eks"}"#)
+        );
+        assert_eq!(
+            Snap::unalias("kubelet", "kubelet-eks.kubelet").body.as_deref(),
+            Some(r#"{"action":"unalias","alias":"kubelet","snap":"kubelet-eks"}"#)
+        );
     }
 
     #[test]

@@ -15,8 +15,13 @@ import http.server, json, os, pathlib, socketserver, subprocess, threading
 
 KEPT = pathlib.Path("/var/lib/lab-snapd.json")
 ARGUMENTS = pathlib.Path("/var/lib/lab-snap-arguments")
+ALIASES = pathlib.Path("/var/lib/lab-snapd-aliases.json")
 kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
 changes = {}
+
+
+def aliases():
+    return json.loads(ALIASES.read_text()) if ALIASES.exists() else {}
 
 
 def configure(settings):
@@ -70,7 +75,8 @@ class Answers(http.server.BaseHTTPRequestHandler):
         if self.path.startswith("/v2/changes/"):
             return self.say(200, {"type": "sync", "status-code": 200, "result": changes[self.path.rsplit("/", 1)[1]]})
         self.note()
-        self.say(200, {"type": "sync", "status-code": 200, "result": kept})
+        found = aliases() if self.path == "/v2/aliases" else kept
+        self.say(200, {"type": "sync", "status-code": 200, "result": found})
 
     def do_PUT(self):
         settings = self.body()
@@ -80,6 +86,13 @@ class Answers(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         asked = self.body()
         self.note(asked)
+        if self.path == "/v2/aliases":
+            # This image has no `kubectl-eks`.
+            if asked["snap"] != "kubelet-eks":
+                refusal = {"message": f'snap "{asked["snap"]}" is not installed', "kind": "snap-not-found"}
+                return self.say(404, {"type": "error", "status-code": 404, "result": refusal})
+            return self.change(lambda: ALIASES.write_text(json.dumps(aliases() | {asked["snap"]: {asked["alias"]: {
+                "command": f'{asked["snap"]}.{asked["app"]}', "status": "manual", "manual": asked["app"]}}})))
         self.change(lambda: control(asked["action"]))
 
 
@@ -125,11 +138,16 @@ def set_and_started(lab):
         assert "--config=/etc/eksctl/kubelet.yaml" in call["arguments"], call
         assert any(word.startswith("--node-ip=1") for word in call["arguments"]), call
     conf, start = "/v2/snaps/kubelet-eks/conf", ["POST", "/v2/apps", {"action": "start", "names": ["kubelet-eks"]}]
-    first, second = asked(machine)[:3], asked(machine)[3:]
-    assert [request[:2] for request in first] == [["GET", conf], ["PUT", conf], ["POST", "/v2/apps"]], first
-    assert first[2] == start and first[1][2]["kubeconfig"] == "/etc/eksctl/kubeconfig.yaml", first
-    # It is set already when the machine starts again, and started all the same, once.
-    assert second == [["GET", conf, None], start], second
+    names = ["GET", "/v2/aliases", None]
+    kubectl, kubelet = [
+        ["POST", "/v2/aliases", {"action": "alias", "alias": name, "app": name, "snap": f"{name}-eks"}] for name in ("kubectl", "kubelet")
+    ]
+    first, second = asked(machine)[:6], asked(machine)[6:]
+    assert first[:3] == [names, kubectl, kubelet], first
+    assert [request[:2] for request in first[3:]] == [["GET", conf], ["PUT", conf], ["POST", "/v2/apps"]], first
+    assert first[5] == start and first[4][2]["kubeconfig"] == "/etc/eksctl/kubeconfig.yaml", first
+    # Named and set already when the machine starts again, it is started all the same, once; what was not there is asked for again.
+    assert second == [names, kubectl, ["GET", conf, None], start], second
     for boot in (1, 2):
         trial.check(len(trial.of("kubelet.service", "started", boot)) == 1, f"kubelet was not started once in boot {boot}")
     # All of eksctl's files, and the whole table without its rows in the user-data.

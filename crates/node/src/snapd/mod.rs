@@ -19,6 +19,7 @@ use bringup_progress::{Failure, FailureKind};
 use serde_json::{Map, Value};
 
 use crate::actions::{Stopped, of_file};
+use crate::teller::Teller;
 
 /// How long snapd may take for an answer; what takes long, it does behind one.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -64,6 +65,7 @@ impl<'a> Snapd<'a> {
     }
 
     fn begin(&self, runs: bool, anew: bool) -> Result<(), SnapFault> {
+        self.give_names()?;
         let unlike = self.unlike()?;
         let changes = anew || !unlike.is_empty();
         if runs && changes {
@@ -78,9 +80,48 @@ impl<'a> Snapd<'a> {
         Ok(())
     }
 
+    /// Gives programs the names that the plan has for them. Only people at a shell use them: one that cannot be given, as its
+    /// snap is not there or another one has it, is told of, and kubelet starts without.
+    fn give_names(&self) -> Result<(), SnapFault> {
+        if self.snap.aliases.is_empty() {
+            return Ok(());
+        }
+        let are = self.done(&Snap::ask_aliases())?;
+        for (alias, program) in self.snap.missing_aliases(&are) {
+            let mut own = own::aliases(self.files, &self.snap.name)?;
+            own.insert(alias.to_owned(), program.to_owned());
+            own::write_aliases(self.files, &self.snap.name, own)?;
+            match self.done(&Snap::alias(alias, program)) {
+                Err(SnapFault::Refused(refusal)) if refusal.is_transient() && !refusal.kind.is_empty() => {
+                    return Err(SnapFault::Refused(refusal));
+                }
+                Err(fault @ (SnapFault::Refused(_) | SnapFault::Failed(_))) => {
+                    Teller::note(&format!("`{alias}` cannot stand for `{program}`: {fault}"));
+                }
+                given => drop(given?),
+            }
+        }
+        Ok(())
+    }
+
+    fn take_names(&self) -> Result<(), SnapFault> {
+        let own = own::aliases(self.files, &self.snap.name)?;
+        if own.is_empty() {
+            return Ok(());
+        }
+        for (alias, program) in &own {
+            match self.done(&Snap::unalias(alias, program)) {
+                // It was never given, or is gone with its snap.
+                Err(SnapFault::Refused(_) | SnapFault::Failed(_)) => {}
+                taken => drop(taken?),
+            }
+        }
+        Ok(own::write_aliases(self.files, &self.snap.name, BTreeMap::new())?)
+    }
+
     /// Unsets what the agent has set, if the snap is still there.
     pub(crate) fn take_away(&self) -> Result<(), Stopped> {
-        match self.unset() {
+        match self.take_names().and_then(|()| self.unset()) {
             Err(SnapFault::Refused(refusal)) if refusal.is_absent() => Ok(()),
             ended => ended.map_err(|fault| self.stopped(&fault)),
         }

@@ -78,7 +78,7 @@ const DONE: &str = r#"{"type":"sync","result":{"id":"7","ready":true,"status":"D
 
 fn snap() -> Snap {
     let settings = [("node-ip".to_owned(), Text::literal("10.0.0.1"))].into_iter().collect();
-    Snap { name: "kubelet-eks".to_owned(), service: "daemon".to_owned(), settings }
+    Snap { name: "kubelet-eks".to_owned(), service: "daemon".to_owned(), settings, aliases: [].into() }
 }
 
 fn brought_up(stand_in: &StandIn, runs: bool, anew: bool, seconds: u64) -> Result<(), Stopped> {
@@ -153,6 +153,37 @@ fn settings_that_no_plan_has_any_more_are_unset() {
     Snapd { socket: stand_in.socket(), snap: &snap, files, deadline }.take_away().unwrap();
     assert_eq!(stand_in.asked(), [ASK, r#"PUT /v2/snaps/kubelet-eks/conf {"d":null}"#, LOOK]);
     // Nothing is the agent's any more, and nobody is asked.
+    let nowhere = PathBuf::from("/nowhere/snapd.socket");
+    Snapd { socket: nowhere, snap: &snap, files, deadline }.take_away().unwrap();
+}
+
+/// Names come first, once; what cannot be given holds nobody up, and what was given goes with a reset.
+#[test]
+fn programs_are_given_names_and_they_are_taken_away() {
+    let disk = SimulatedDisk::new();
+    let files = Files::on(&disk);
+    let aliases = [("kubectl", "kubectl-eks.kubectl"), ("kubelet", "kubelet-eks.kubelet")];
+    let aliases = aliases.map(|(alias, program)| (alias.to_owned(), program.to_owned())).into();
+    let snap = Snap { aliases, settings: [].into(), ..snap() };
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let names = "GET /v2/aliases";
+    let post = |body: &str| format!("POST /v2/aliases {body}");
+    let kubectl = post(r#"{"action":"alias","alias":"kubectl","app":"kubectl","snap":"kubectl-eks"}"#);
+    let kubelet = post(r#"{"action":"alias","alias":"kubelet","app":"kubelet","snap":"kubelet-eks"}"#);
+    let absent = r#"{"type":"error","result":{"message":"snap \"kubectl-eks\" is not installed","kind":"snap-not-found"}}"#;
+    let stand_in = StandIn::new(&[&is("{}"), absent, ACCEPTED, DONE, &is("{}"), ACCEPTED, DONE]);
+    Snapd { socket: stand_in.socket(), snap: &snap, files, deadline }.bring_up(false, false).unwrap();
+    assert_eq!(stand_in.asked(), [names, &kubectl, &kubelet, LOOK, ASK, START, LOOK]);
+    let busy = r#"{"type":"error","result":{"message":"busy","kind":"snap-change-conflict"}}"#;
+    let stand_in = StandIn::new(&[&is("{}"), busy]);
+    let stopped = Snapd { socket: stand_in.socket(), snap: &snap, files, deadline }.bring_up(true, false);
+    assert!(matches!(stopped, Err(Stopped::Failed(_))), "what will pass is waited for");
+    assert_eq!(stand_in.asked().len(), 2);
+    let stand_in = StandIn::new(&[absent, ACCEPTED, DONE]);
+    Snapd { socket: stand_in.socket(), snap: &snap, files, deadline }.take_away().unwrap();
+    let unalias = [("kubectl", "kubectl-eks"), ("kubelet", "kubelet-eks")]
+        .map(|(alias, snap)| post(&format!(r#"{{"action":"unalias","alias":"{alias}","snap":"{snap}"}}"#)));
+    assert_eq!(stand_in.asked(), [unalias[0].as_str(), &unalias[1], LOOK]);
     let nowhere = PathBuf::from("/nowhere/snapd.socket");
     Snapd { socket: nowhere, snap: &snap, files, deadline }.take_away().unwrap();
 }

@@ -129,6 +129,13 @@ fn ubuntus_kubelet_is_a_snap_that_waits_for_the_gate() {
     assert!(environment.keys().eq(["HTTP_PROXY"]) && !queue_kubelet, "{environment:?}");
     let Action::StartKubelet { snap: Some(snap), .. } = &step(&plan, "kubelet").action else { panic!() };
     assert_eq!(snap.name, "kubelet-eks");
+    // As eksctl's script for Ubuntu has them.
+    assert!(
+        snap.aliases
+            .iter()
+            .map(|(alias, program)| (alias.as_str(), program.as_str()))
+            .eq([("kubectl", "kubectl-eks.kubectl"), ("kubelet", "kubelet-eks.kubelet")])
+    );
     for (name, value) in [
         ("config", "/etc/eksctl/kubelet.yaml"),
         ("kubeconfig", "/etc/eksctl/kubeconfig.yaml"),
@@ -159,6 +166,7 @@ fn without_an_agent_a_script_sets_the_snap() {
     assert_eq!(mode(&plan, path), "0755");
     assert!(script.starts_with("#!/bin/sh\n"), "{script}");
     for line in [
+        "\nsnap alias kubectl-eks.kubectl kubectl || :\nsnap alias kubelet-eks.kubelet kubelet || :\n",
         "snap stop kubelet-eks\nsnap set kubelet-eks \\\n    'cloud-provider=external' \\\n    'config=/etc/eksctl/kubelet.yaml' \\\n",
         "    'node-ip=@{address}' \\\n",
         "'\nsnap start --enable kubelet-eks\n",
