@@ -54,22 +54,34 @@ pub fn joins_a_node(bytes: &[u8]) -> bool {
         || unpacked.texts.iter().any(|(_, text)| called(text) || is_config(text))
 }
 
-/// The texts of an input, each with its name.
-type Parts = Vec<(String, String)>;
+/// A text of an input.
+struct Part {
+    name: String,
+    text: String,
+    /// Its type, where it is cloud-init's alone.
+    kind: Option<String>,
+}
+
+impl Part {
+    fn new((name, text): (String, String)) -> Self {
+        Self { name, text, kind: None }
+    }
+}
 
 /// NodeConfigs also come as parts of a message, as user-data has them; anything else is what it is.
-fn unpacked(input: Input<'_>, findings: &mut Findings) -> Parts {
+fn unpacked(input: Input<'_>, findings: &mut Findings) -> Vec<Part> {
     let unpacked = unpack(input.name, input.text.as_bytes());
     // A message may have a script that calls `bootstrap.sh` in the place of a NodeConfig.
     let called = unpacked.scripts.iter().any(|(_, script)| user_data::tree(script, true).is_some());
     if unpacked.unclosed {
         findings.push(unclosed(input));
     }
-    let refused = unpacked.findings.has_errors() && !(unpacked.unclosed && !unpacked.texts.is_empty());
+    let refused = unpacked.findings.has_errors() && (unpacked.texts.is_empty() || !unpacked.unclosed);
     if refused && !called {
-        return vec![(input.name.to_owned(), input.text.to_owned())];
+        return vec![Part::new((input.name.to_owned(), input.text.to_owned()))];
     }
-    unpacked.scripts.into_iter().chain(unpacked.texts).collect()
+    let others = unpacked.others.into_iter().map(|(name, kind, text)| Part { name, text, kind: Some(kind) });
+    unpacked.scripts.into_iter().chain(unpacked.texts).map(Part::new).chain(others).collect()
 }
 
 /// A message without an end: its parts are there all the same.
@@ -89,6 +101,9 @@ struct Theirs<'a> {
     resource: Option<(usize, &'a str)>,
 }
 
+/// Documents by the system that they are of.
+type OfSystems = BTreeMap<System, Vec<Node>>;
+
 /// Reads all documents of several files.
 ///
 /// Documents of another system may be spread over the files: an instance group finds its cluster in any of them. An input
@@ -97,25 +112,27 @@ pub fn read(inputs: &[Input<'_>]) -> Read {
     let mut documents = Vec::new();
     let mut findings = Findings::new();
     let mut theirs: Vec<Theirs<'_>> = Vec::new();
-    let parts: Vec<Parts> = inputs.iter().map(|input| unpacked(*input, &mut findings)).collect();
+    let parts: Vec<Vec<Part>> = inputs.iter().map(|input| unpacked(*input, &mut findings)).collect();
     for (number, (input, parts)) in inputs.iter().zip(&parts).enumerate() {
         let resource = input.name.split_once('#').map(|(_, name)| (number, name));
-        for (name, text) in parts {
+        for Part { name, text, kind } in parts {
             // A part of a message is not alone.
-            let tree = user_data::tree(text, name == input.name).or_else(|| tectonic::tree(name, text));
+            let of_part = kind.as_ref().map(|kind| user_data::part(name, text, kind));
+            let tree = of_part
+                .or_else(|| user_data::tree(text, name == input.name))
+                .or_else(|| tectonic::tree(name, text));
             let trees = match tree {
                 Some(tree) => Some(vec![tree]),
                 None => trees_of(text).filter(|trees| {
                     trees.iter().any(|tree| is_additions(tree) || System::of(tree).is_some())
                 }),
             };
-            match trees {
-                Some(trees) => theirs.push(Theirs { input: Input { name, text }, trees, resource }),
-                None => {
-                    let ours = bringup_spec::read(name, text);
-                    documents.extend(ours.documents);
-                    findings.append(ours.findings);
-                }
+            if let Some(trees) = trees {
+                theirs.push(Theirs { input: Input { name, text }, trees, resource });
+            } else {
+                let ours = bringup_spec::read(name, text);
+                documents.extend(ours.documents);
+                findings.append(ours.findings);
             }
         }
     }
@@ -166,7 +183,7 @@ fn minor(additions: &Node) -> Option<u16> {
 fn translated(inputs: Vec<Theirs<'_>>) -> Read {
     let (files, text) = Files::joined(inputs.iter().map(|theirs| (theirs.input.name, theirs.input.text)));
     let mut tell = Teller::new(&files);
-    let mut of_system: BTreeMap<Option<(usize, &str)>, BTreeMap<System, Vec<Node>>> = BTreeMap::new();
+    let mut of_system: BTreeMap<Option<(usize, &str)>, OfSystems> = BTreeMap::new();
     let mut additions = Vec::new();
     let mut rest = Vec::new();
     for (Theirs { trees, resource, .. }, offset) in inputs.into_iter().zip(files.offsets()) {

@@ -136,7 +136,7 @@ fn what_a_document_cannot_say_is_named_with_its_line() {
 /// What nodeadm does on a machine of four cores and seven GiB, and its number of pods.
 #[test]
 fn features_expressions_and_variables_of_all_services_are_carried_out() {
-    let more = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    maxPodsExpression: 'max_pods < 110 ? max_pods : 110'\n    flags: [--register-with-taints=k=v:NoSchedule]\n    config: {registerWithTaints: [{key: other, effect: NoSchedule}]}\n  instance:\n    environment: {default: {HTTP_PROXY: 'http://p'}, containerd: {A: b}}\n  featureGates: {FastImagePull: true}\n";
+    let more = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    maxPodsExpression: 'max_pods < 110 ? max_pods : 110'\n    flags: [--register-with-taints=k=v:NoSchedule]\n    config: {kind: KubeletConfiguration, apiVersion: kubelet.config.k8s.io/v1beta1, registerWithTaints: [{key: other, effect: NoSchedule}]}\n  instance:\n    environment: {default: {HTTP_PROXY: 'http://p'}, containerd: {A: b}}\n  featureGates: {FastImagePull: true}\n";
     let cluster = cluster().replace("clusterDNS: [1.1.1.1]", "podsPerCore: 4");
     let read = translated(&[&cluster, more, ADDITIONS]);
     let local = bringup_plan::LocalFiles::default();
@@ -173,6 +173,9 @@ fn what_others_add_to_a_node_config_may_come_from_additions() {
     assert!(alone.documents.is_empty());
     let told = support::told(&alone, bringup_diag::Severity::Error);
     assert_eq!(told.len(), 4, "{told:?}");
+    let hybrid = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: a, region: us-west-2}, hybrid: {ssm: {activationId: x}}}\n";
+    let told = support::told(&translated(&[hybrid]), bringup_diag::Severity::Error);
+    assert!(told.iter().any(|told| told.contains("`hybrid` of `spec`")), "{told:?}");
     let authority =
         cluster().lines().find(|line| line.contains("certificateAuthority")).unwrap().trim().to_owned();
     let more = format!(

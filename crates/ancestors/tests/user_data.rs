@@ -227,3 +227,21 @@ fn a_message_without_an_end_is_read_and_told() {
     let steps: Vec<&str> = group(&read).steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(steps, ["script-1"]);
 }
+
+/// EKS itself writes scripts right behind the headers of their part; Python's reader of messages takes the first line that is no
+/// header for the body. What is cloud-init's alone stays a part.
+#[test]
+fn messages_as_eks_writes_them_are_read_with_all_their_parts() {
+    let text = "Content-Type: multipart/mixed; boundary=\"//\"\nMIME-Version: 1.0\n\n--//\nContent-Type: text/cloud-config; charset=\"us-ascii\"\nContent-Disposition: attachment; filename=\"cloud config.txt\"\n\n#cloud-config\npackages: [jq]\n\n--//\nContent-Type: text/x-shellscript; charset=\"us-ascii\"\n#!/bin/bash\nset -ex\nB64_CLUSTER_CA=CERTIFICATE\nID=$(curl -s http://169.254.169.254/latest/meta-data/instance-id)\n/etc/eks/bootstrap.sh demo --kubelet-extra-args \"--node-labels=id=$ID\" --b64-cluster-ca $B64_CLUSTER_CA --apiserver-endpoint https://ABCD.gr7.us-west-2.eks.amazonaws.com --local-disks raid0\n\n--//\nContent-Type: application/x-other\n\nnothing\n--//--\n";
+    let read = of(text);
+    let group = group(&read);
+    assert_eq!(group.labels["id"].to_string(), "@{instanceId}");
+    let [part] = group.parts.as_slice() else { panic!("{:?}", group.parts) };
+    assert_eq!((part.name.as_str(), part.kind.word()), ("cloud-config.txt", "text/cloud-config"));
+    assert_eq!(part.content.as_deref().map(str::trim), Some("#cloud-config\npackages: [jq]"));
+    let disks: Vec<String> = group.steps[0].run.iter().map(ToString::to_string).collect();
+    assert_eq!(disks, ["/usr/bin/setup-local-disks", "raid0"]);
+    let told = support::told(&read, bringup_diag::Severity::Note);
+    assert!(told.iter().any(|told| told.contains("`application/x-other`")), "{told:?}");
+    support::converts(&read, &bringup_plan::LocalFiles::default());
+}

@@ -2,7 +2,7 @@
 
 use bringup_diag::{Code, Finding, Findings};
 use bringup_kubelet::{Minor, OLDEST, newest};
-use bringup_spec::{AgentSource, Bootstrap, Document, JoinMethod, NodeGroup, Platform};
+use bringup_spec::{AgentSource, Bootstrap, Document, ImageProgram, JoinMethod, NodeGroup, Platform};
 use bringup_yaml::Path;
 
 use crate::context::Context;
@@ -279,10 +279,16 @@ impl Checker<'_> {
         // Where the document does not say where the API server is, the agent asks EKS for the range, too.
         let unknown = network::dns_addresses(&spec.network).is_empty() && spec.api.is_some();
         if spec.join.method == JoinMethod::EksToken && unknown && !spec.node_groups.iter().all(by_itself) {
+            let guesses = |group: &NodeGroup| group.in_place_of == Some(ImageProgram::Bootstrap);
+            let guessed = if spec.takes_as_given() && spec.node_groups.iter().any(guesses) {
+                "; `bootstrap.sh` guesses `172.20.0.10` in a VPC that begins with `10.`, and `10.100.0.10` in others"
+            } else {
+                ""
+            };
             self.warning(
                 codes::DNS_MISSING,
                 &Context::spec_path(["join"]),
-                "nothing says where the cluster's DNS is: pods would find no service by its name",
+                format!("nothing says where the cluster's DNS is: pods would find no service by its name{guessed}"),
                 "add `network: {serviceRanges: [...]}`; `aws eks describe-cluster` prints EKS' under `kubernetesNetworkConfig`",
             );
         }

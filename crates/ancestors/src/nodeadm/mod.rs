@@ -67,7 +67,10 @@ fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node> {
     let mut join = Branch::new(span);
     join.put("method", text(span, "eks-token"));
     let mut aws = Branch::new(given.span);
-    let region = endpoint.and_then(|endpoint| Some((endpoint.span, region_of(endpoint.text()?)?)));
+    // Only hybrid nodes' has the region itself.
+    let said = cluster.get("region").and_then(|region| Some((region.span, region.text()?)));
+    let region =
+        said.or_else(|| endpoint.and_then(|endpoint| Some((endpoint.span, region_of(endpoint.text()?)?))));
     if let Some((span, region)) = region {
         aws.put("region", text(span, region));
     } else {
@@ -155,6 +158,10 @@ fn config_of_kubelet(
     let mut config = Branch::new(kubelet.get("config").map_or(span, |config| config.span));
     config.put_some("imageServiceEndpoint", image_endpoint);
     for field in kubelet.get("config").and_then(Node::entries).unwrap_or_default() {
+        let header = [("apiVersion", "kubelet.config.k8s.io/v1beta1"), ("kind", "KubeletConfiguration")];
+        if header.iter().any(|(key, value)| field.key == *key && field.value.text() == Some(value)) {
+            continue;
+        }
         if field.key == "registerWithTaints" && !flags.taints.is_empty() {
             let message = "`registerWithTaints` has no effect, as with nodeadm: kubelet takes the taints of `--register-with-taints` in their place";
             let hint = "write all taints in one of the two places";

@@ -1,7 +1,7 @@
 //! Fields of a NodeConfig, and what becomes of each.
 
 use crate::fields::Field;
-use crate::fields::Use::{Aside, Taken};
+use crate::fields::Use::{Aside, Refused, Taken};
 
 pub(super) const TOP: &[Field] = &[
     ("apiVersion", Taken),
@@ -14,6 +14,13 @@ pub(super) const SPEC: &[Field] = &[
     ("cluster", Taken),
     ("containerd", Taken),
     ("featureGates", Taken),
+    (
+        "hybrid",
+        Refused(
+            "nodes outside of AWS get their credentials from Systems Manager or IAM Roles Anywhere, which is not done here",
+            "stay with the nodeadm of EKS Hybrid Nodes for them",
+        ),
+    ),
     ("instance", Taken),
     ("kubelet", Taken),
 ];
@@ -24,6 +31,7 @@ pub(super) const CLUSTER: &[Field] = &[
     ("certificateAuthority", Taken),
     ("cidr", Taken),
     ("enableOutpost", Taken),
+    ("region", Taken),
     ("id", Taken),
 ];
 

@@ -42,7 +42,10 @@ fn read(
             (_, Some('\'')) => word.get_or_insert_default().push(letter),
             ('`', _) => {
                 let inside: String = letters.by_ref().take_while(|next| *next != '`').collect();
-                unknown.push(format!("`{inside}`"));
+                match metadata(&inside) {
+                    Some(fact) => word.get_or_insert_default().push_str(&fact),
+                    None => unknown.push(format!("`{inside}`")),
+                }
             }
             ('$', _) => match expansion(&mut letters, variable) {
                 Ok(Some(value)) if splits && quote.is_none() => split_in(&value, &mut word, &mut words),
@@ -97,7 +100,10 @@ fn expansion(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<String>, String> {
     match letters.peek() {
-        Some('(') => return Err(format!("${}", enclosed(letters, '(', ')'))),
+        Some('(') => {
+            let whole = enclosed(letters, '(', ')');
+            return metadata(&whole).map(Some).ok_or_else(|| format!("${whole}"));
+        }
         Some('{') => {
             let whole = enclosed(letters, '{', '}');
             let written = format!("${whole}");
@@ -129,6 +135,34 @@ fn expansion(
         return Ok(None);
     }
     variable(&name).map(Some).ok_or_else(|| format!("${name}"))
+}
+
+/// What the metadata service is asked for by `curl`, as the fact that the plan knows it by.
+fn metadata(command: &str) -> Option<String> {
+    let inside = command.trim().trim_start_matches('(').trim_end_matches(')').trim();
+    let mut words = inside.split_whitespace();
+    let program = words.next()?;
+    if !matches!(program.rsplit('/').next(), Some("curl" | "wget"))
+        || inside.contains(['|', ';', '&', '<', '>'])
+    {
+        return None;
+    }
+    let mut asked = words.filter_map(|word| {
+        let word = word.trim_matches(['"', '\'']);
+        let host = word.strip_prefix("http://").unwrap_or(word).strip_prefix("169.254.169.254/")?;
+        host.split_once("/meta-data/").map(|(_, what)| what.trim_end_matches('/'))
+    });
+    let fact = match asked.next()? {
+        "instance-id" => "instanceId",
+        "instance-type" => "instanceType",
+        "instance-life-cycle" => "lifecycle",
+        "placement/availability-zone" => "zone",
+        "placement/region" => "region",
+        "local-ipv4" => "address",
+        "local-hostname" | "hostname" => "hostname",
+        _ => return None,
+    };
+    asked.next().is_none().then(|| format!("@{{{fact}}}"))
 }
 
 fn is_name(letter: char) -> bool {
@@ -235,6 +269,20 @@ mod tests {
             ("x $1", "$1"),
         ] {
             assert_eq!(words(line, &known), Err(vec![unknown.to_owned()]), "{line}");
+        }
+    }
+
+    /// What a script asks the metadata service for is a fact of the plan's.
+    #[test]
+    fn questions_to_the_metadata_service_are_facts() {
+        let ask = "curl -s -H \"X-aws-ec2-metadata-token: $T\" http://169.254.169.254/latest/meta-data/";
+        let line = format!(
+            "a=$({ask}instance-id) \"b=$({ask}placement/availability-zone)\" `{ask}instance-life-cycle`"
+        );
+        let expected = ["a=@{instanceId}", "b=@{zone}", "@{lifecycle}"].map(str::to_owned).to_vec();
+        assert_eq!(words(&line, &known), Ok(expected));
+        for other in ["mac", "instance-id | cut -c1-3", "instance-id; x"] {
+            assert!(words(&format!("$({ask}{other})"), &known).is_err(), "{other}");
         }
     }
 

@@ -32,12 +32,11 @@ pub(super) fn document(
     tell_differences(&request, at, tell);
 
     let mut aws = Branch::new(span);
-    match request.endpoint.as_deref().and_then(region_of) {
-        Some(region) => aws.put("region", text(span, region)),
-        None => {
-            let example = "spec: {aws: {region: us-west-2}}";
-            told_elsewhere(tell, at, &["spec", "aws", "region"], ("the region", example));
-        }
+    if let Some(region) = request.endpoint.as_deref().and_then(region_of) {
+        aws.put("region", text(span, region));
+    } else {
+        let example = "spec: {aws: {region: us-west-2}}";
+        told_elsewhere(tell, at, &["spec", "aws", "region"], ("the region", example));
     }
     let name = plain_name(&request.cluster);
     if name != request.cluster {
@@ -120,7 +119,8 @@ fn group(request: &BootstrapRequest, at: &Node, steps: Vec<Node>, signal: Option
     kubelet.put_full("flags", flags.into_node());
     group.put_full("kubelet", kubelet.into_node());
     group.put_full("runtime", runtime(request, at));
-    group.put_full("steps", list(span, steps));
+    let disks = request.local_disks.as_deref().map(|how| disks(how, span));
+    group.put_full("steps", list(span, disks.into_iter().chain(steps).collect()));
     if let Some(told) = signal {
         let mut signal = Branch::new(span);
         signal.put("kind", text(span, "cloudformation"));
@@ -134,6 +134,16 @@ fn group(request: &BootstrapRequest, at: &Node, steps: Vec<Node>, signal: Option
         group.put("signals", list(span, vec![signal.into_node()]));
     }
     group.into_node()
+}
+
+/// The image's own program makes the instance's disks one volume, or mounts each.
+fn disks(how: &str, span: bringup_diag::Span) -> Node {
+    let mut step = Branch::new(span);
+    step.put("name", text(span, "local-disks"));
+    step.put("run", list(span, vec![text(span, "/usr/bin/setup-local-disks"), text(span, how)]));
+    step.put("before", list(span, vec![text(span, "runtime")]));
+    step.put("everyBoot", plain(span, true));
+    step.into_node()
 }
 
 fn runtime(request: &BootstrapRequest, at: &Node) -> Node {
@@ -164,7 +174,6 @@ fn tell_differences(request: &BootstrapRequest, at: &Node, tell: &mut Teller<'_>
             "write what it changes under `runtime.config` of the group",
         ),
         ("enable-docker-bridge", request.docker_bridge, "write `bridge` under `runtime.dockerConfig`"),
-        ("local-disks", request.local_disks.is_some(), "add a step before `runtime` that sets them up"),
         ("pause-container-version", pause, "write `runtime.sandboxImage` of the group"),
         ("mount-bpf-fs", !request.mount_bpf, "systemd mounts it by itself; nothing has to be done"),
     ] {

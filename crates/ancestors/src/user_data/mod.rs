@@ -53,11 +53,45 @@ pub(crate) fn tree(script: &str, alone: bool) -> Option<Node> {
     Some(tree.into_node())
 }
 
+/// The tree that stands for a part of a message that is cloud-init's alone.
+pub(crate) fn part(name: &str, content: &str, kind: &str) -> Node {
+    let place = Span::point(1, 1);
+    // What is no more than a text is known by its beginning.
+    let starts = [
+        ("#!", "text/x-shellscript"),
+        ("#cloud-config", "text/cloud-config"),
+        ("#cloud-boothook", "text/cloud-boothook"),
+    ];
+    let kind = match starts.iter().find(|(start, _)| content.starts_with(start)) {
+        Some((_, found)) if matches!(kind, "" | "text/plain") => found,
+        _ => kind,
+    };
+    let mut tree = Branch::new(place);
+    tree.put("apiVersion", text(place, format!("{GROUP}part")));
+    if kind == "text/x-shellscript" {
+        tree.put("script", text(place, content));
+        return tree.into_node();
+    }
+    let name = name.rsplit('#').next().unwrap_or_default();
+    let name: String = name
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() || ".-_".contains(letter) { letter } else { '-' })
+        .collect();
+    tree.put("name", text(place, name));
+    tree.put("type", text(place, kind));
+    tree.put("content", text(place, content));
+    tree.into_node()
+}
+
 /// Translates scripts; those without a call are steps of the others, or of `beside`.
 pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Teller<'_>) -> Vec<Node> {
     let mut trees = Vec::new();
     let mut steps = Vec::new();
+    let mut parts = Vec::new();
     for document in documents {
+        if let Some(kind) = document.get("type") {
+            parts.push((document, kind));
+        }
         let Some(script) = document.get("script") else { continue };
         let Some(at) = document.get("call") else {
             steps.push(script);
@@ -70,8 +104,23 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
         for tree in whole.iter_mut() {
             let name = format!("script-{}", number.saturating_add(1));
             let step = step(script, &name, script.text().unwrap_or_default(), ("before", "runtime"));
-            add_step(tree, &step);
+            add_to(tree, "steps", &step);
         }
+    }
+    for (document, kind) in parts {
+        if !TYPES.contains(&kind.text().unwrap_or_default()) {
+            let message = match kind.text() {
+                None | Some("") => "cloud-init does nothing with a part that has no type".to_owned(),
+                Some(kind) => format!("cloud-init does nothing with a part of the type `{kind}`"),
+            };
+            tell.note(codes::FIELD_ASIDE, document.span, message, "the node comes up the same without it");
+            continue;
+        }
+        let fields = ["name", "type", "content"].map(|key| (key, document.get(key).cloned()));
+        let mut part = Branch::new(document.span);
+        fields.into_iter().for_each(|(key, value)| part.put_some(key, value));
+        let part = part.into_node();
+        whole.iter_mut().for_each(|tree| add_to(tree, "parts", &part));
     }
     trees
 }
@@ -134,16 +183,31 @@ fn step(at: &Node, name: &str, script: &str, (side, phase): (&str, &str)) -> Nod
     step.into_node()
 }
 
-/// Adds a step to every group of a document.
-fn add_step(tree: &mut Node, step: &Node) {
+/// Types of parts that cloud-init knows, beside scripts.
+const TYPES: [&str; 11] = [
+    "text/cloud-config",
+    "text/cloud-config-archive",
+    "text/cloud-config-jsonp",
+    "text/cloud-boothook",
+    "text/x-shellscript-per-boot",
+    "text/x-shellscript-per-instance",
+    "text/x-shellscript-per-once",
+    "text/x-include-url",
+    "text/x-include-once-url",
+    "text/part-handler",
+    "text/jinja2",
+];
+
+/// Adds an item to a list of every group of a document.
+fn add_to(tree: &mut Node, key: &str, item: &Node) {
     let Some(groups) = field(tree, "spec").and_then(|spec| field(spec, "nodeGroups")) else { return };
     let Content::List(groups) = &mut groups.content else { return };
     for group in groups {
-        if let Some(Node { content: Content::List(steps), .. }) = field(group, "steps") {
-            steps.push(step.clone());
+        if let Some(Node { content: Content::List(items), .. }) = field(group, key) {
+            items.push(item.clone());
         } else if let Content::Map(entries) = &mut group.content {
-            let mut more = Branch::new(step.span);
-            more.put("steps", list(step.span, vec![step.clone()]));
+            let mut more = Branch::new(item.span);
+            more.put(key, list(item.span, vec![item.clone()]));
             if let Content::Map(more) = more.into_node().content {
                 entries.extend(more);
             }

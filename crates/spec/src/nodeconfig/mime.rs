@@ -71,7 +71,7 @@ fn split<'a>(body: &'a [u8], boundary: &str) -> Parts<'a> {
 }
 
 fn part(text: &[u8]) -> Part<'_> {
-    let (headers, body) = headers(text).unwrap_or((Vec::new(), text));
+    let (headers, body) = headers(text).unwrap_or_else(|| headers_without_end(text));
     let value =
         |wanted: &str| headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
     let (kind, mut parameters) = value("content-type").and_then(media_type).unwrap_or_default();
@@ -109,6 +109,21 @@ fn headers(data: &[u8]) -> Option<(Vec<(String, String)>, &[u8])> {
         let (name, value) = text.split_once(':')?;
         headers.push((name.trim_end().to_ascii_lowercase(), value.trim().to_owned()));
     }
+}
+
+/// The headers of a part whose body follows without a blank line, as EKS itself writes scripts: cloud-init takes the first line
+/// that is no header for the beginning of the body.
+fn headers_without_end(data: &[u8]) -> (Vec<(String, String)>, &[u8]) {
+    let is_header = |line: &[u8]| {
+        let name = line.iter().take_while(|byte| (0x21..=0x7e).contains(*byte) && **byte != b':').count();
+        line.get(name) == Some(&b':')
+    };
+    let mut at = 0;
+    while is_header(line_at(data, at)) {
+        at = at.saturating_add(line_at(data, at).len());
+    }
+    let (head, body) = data.split_at_checked(at).unwrap_or((&[], data));
+    (headers(head).map(|(headers, _)| headers).unwrap_or_default(), body)
 }
 
 /// A type in lower case, and its parameters by name.

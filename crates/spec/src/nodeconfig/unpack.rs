@@ -25,6 +25,8 @@ pub struct Unpacked {
     pub texts: Vec<(String, String)>,
     /// Shell scripts of a message, likewise: cloud-init runs them before nodeadm starts kubelet.
     pub scripts: Vec<(String, String)>,
+    /// Further parts of a message, for cloud-init alone: name, type and text.
+    pub others: Vec<(String, String, String)>,
     /// Whether the last part of a message has no end: nodeadm refuses all of it, which is an error among the findings.
     pub unclosed: bool,
     /// What was found.
@@ -51,6 +53,8 @@ pub fn unpack(file: &str, bytes: &[u8]) -> Unpacked {
             for (index, part) in parts.iter().enumerate() {
                 if part.media_type == SCRIPT_TYPE {
                     unpacked.script(file, index, part);
+                } else if part.media_type != MEDIA_TYPE {
+                    unpacked.other(file, index, part);
                 }
                 if part.media_type != MEDIA_TYPE {
                     continue;
@@ -81,6 +85,15 @@ impl Unpacked {
         let bytes = Self::default().plain(&name, &bytes);
         if let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
             self.scripts.push((name, text));
+        }
+    }
+
+    /// What is neither is cloud-init's own.
+    fn other(&mut self, file: &str, index: usize, part: &Part<'_>) {
+        let (name, bytes) = named(file, index, part);
+        let bytes = Self::default().plain(&name, &bytes);
+        if let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
+            self.others.push((name, part.media_type.clone(), text));
         }
     }
 
