@@ -162,11 +162,8 @@ fn what_the_images_programs_take_as_it_is_is_noted_and_built() {
         assert!(plan.contains(r#""fact":"reservedMemory""#), "{plan}");
         // A document of ours has to be right.
         let written = bringup_yaml::to_yaml(&document.tree().to_value());
-        let ours: String = written
-            .lines()
-            .filter(|line| !line.contains("inPlaceOf"))
-            .map(|line| format!("{line}\n"))
-            .collect();
+        let ours: Vec<&str> = written.lines().filter(|line| !line.contains("inPlaceOf")).collect();
+        let ours = ours.join("\n");
         assert!(bringup_spec::read("ours.yaml", &ours).findings.has_errors(), "{ours}");
     }
 }

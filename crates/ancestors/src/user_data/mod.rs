@@ -118,9 +118,13 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
         }
         let fields = ["name", "type", "content"].map(|key| (key, document.get(key).cloned()));
         let mut part = Branch::new(document.span);
-        fields.into_iter().for_each(|(key, value)| part.put_some(key, value));
+        for (key, value) in fields {
+            part.put_some(key, value);
+        }
         let part = part.into_node();
-        whole.iter_mut().for_each(|tree| add_to(tree, "parts", &part));
+        for tree in whole.iter_mut() {
+            add_to(tree, "parts", &part);
+        }
     }
     trees
 }
