@@ -16,3 +16,4 @@ mod rough;
 mod schema_walk;
 mod schemas;
 mod transcripts;
+mod units;
