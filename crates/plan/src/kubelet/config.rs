@@ -214,6 +214,7 @@ fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
         set_gate(fields, "KubeletCredentialProviders");
     }
     swap(context, fields);
+    super::resolver::put(context, fields);
     config
 }
 
@@ -294,7 +295,7 @@ fn tell_defaults(context: &mut Context<'_>, over_image: bool, config: &Value) {
     let version = context.minor;
     for (key, value) in config.as_object().into_iter().flatten() {
         // These have a better origin already.
-        let told = matches!(key.as_str(), "clusterDNS" | "providerID" | "registerWithTaints");
+        let told = matches!(key.as_str(), "clusterDNS" | "providerID" | "registerWithTaints" | "resolvConf");
         if !told && !context.group.kubelet.config.contains_key(key) {
             let origin = if over_image && IMAGES.contains(&key.as_str()) {
                 Origin::Node("the image's own, and this where it has none".to_owned())

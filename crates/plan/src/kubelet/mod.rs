@@ -8,6 +8,7 @@ pub(crate) mod health;
 pub(crate) mod kubeconfig;
 mod limits;
 pub(crate) mod reserved;
+mod resolver;
 mod together;
 pub(crate) mod unit;
 pub(crate) mod values;

@@ -41,6 +41,23 @@ fn every_minor_gets_only_fields_and_flags_that_it_has() {
     }
 }
 
+/// systemd-resolved puts 127.0.0.53 into `/etc/resolv.conf` of these systems: a DNS server in a pod would forward to itself.
+#[test]
+fn pods_are_told_the_servers_behind_systemd_resolved() {
+    let told = |os: &str, more: &str| {
+        let document = eks_with("1.33", "", &format!("os: {os}\n{more}"));
+        kubelet_config(&plan(&document))["resolvConf"].clone()
+    };
+    for os in ["ubuntu", "{family: ubuntu, version: \"18.04\"}", "flatcar"] {
+        assert_eq!(told(os, ""), "/run/systemd/resolve/resolv.conf", "{os}");
+    }
+    // The first of these came before systemd-resolved; the others' own file names real servers.
+    for os in ["{family: ubuntu, version: \"16.04\"}", "debian", "amazon-linux-2023"] {
+        assert_eq!(told(os, ""), Value::Null, "{os}");
+    }
+    assert_eq!(told("ubuntu", "kubelet: {config: {resolvConf: /etc/resolv.conf}}"), "/etc/resolv.conf");
+}
+
 #[test]
 fn the_defaults_are_those_of_eks() {
     let config = kubelet_config(&plan(&eks("1.31", "instanceTypes: [m5.large]")));
