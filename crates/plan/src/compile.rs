@@ -50,7 +50,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
     let mut runtime = unit::runtime(context, &decisions);
     trust::proxy_drop_ins(&environment, [&mut kubelet, &mut runtime]);
     units.push(kubelet);
-    if !runtime.drop_ins.is_empty() {
+    if runtime.content.is_some() || !runtime.drop_ins.is_empty() {
         units.push(runtime);
     }
     units.extend(stage_units::units(&steps));

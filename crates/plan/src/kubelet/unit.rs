@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use bringup_spec::{AgentSource, JoinMethod, OsFamily, RuntimeName, SoftwareSource};
 
 use crate::context::Context;
-use crate::decisions::Decisions;
+use crate::decisions::{Decisions, program_root};
 use crate::flavour::{ARGUMENTS_VARIABLE, GATE_FILE};
 use crate::kubelet::flags::Flags;
 use crate::units::Systemd;
@@ -94,13 +94,37 @@ pub(crate) fn runtime(context: &Context<'_>, decisions: &Decisions) -> Unit {
     }
     Unit {
         name: runtime_unit(decisions.runtime).to_owned(),
-        content: None,
+        content: brings_runtime_unit(context, decisions).then(|| containerd_unit(context)),
         enabled: None,
         mask: false,
         drop_ins,
         aliases: Vec::new(),
         placed_by: PlacedBy::Carrier,
     }
+}
+
+/// containerd's archive has programs alone. Flatcar's image has the unit, and a document may have its own.
+fn brings_runtime_unit(context: &Context<'_>, decisions: &Decisions) -> bool {
+    let group = context.group;
+    let name = runtime_unit(decisions.runtime);
+    decisions.runtime == RuntimeName::Containerd
+        && group.software.runtime.from == SoftwareSource::Url
+        && group.os.family != OsFamily::Flatcar
+        && !group.units.iter().any(|unit| unit.name == name && unit.content.is_some())
+}
+
+/// What containerd's own unit says: containers outlive it, and are killed before it is.
+fn containerd_unit(context: &Context<'_>) -> String {
+    let path = context.group.software.runtime.path.as_ref().map(bringup_spec::AbsolutePath::as_str);
+    let root = path.unwrap_or_else(|| program_root(context.group.os.family));
+    let root = root.trim_end_matches('/');
+    format!(
+        "[Unit]\nDescription=containerd: the container runtime\nDocumentation=https://containerd.io\nAfter=network.target dbus.service\n\n\
+         [Service]\nType=notify\nExecStartPre=-/sbin/modprobe overlay\nExecStart={root}/bin/containerd --config /etc/containerd/config.toml\n\
+         Restart=always\nRestartSec=5\nDelegate=yes\nKillMode=process\nOOMScoreAdjust=-999\n\
+         LimitNOFILE=1048576\nLimitNPROC=infinity\nLimitCORE=infinity\nTasksMax=infinity\n\n\
+         [Install]\nWantedBy=multi-user.target\n"
+    )
 }
 
 /// A download or an extension brings the program alone, and Flatcar's image has no kubelet at all. The unit of Amazon

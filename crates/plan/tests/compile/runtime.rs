@@ -187,3 +187,31 @@ fn flatcars_containerd_is_told_where_its_configuration_is() {
         drop_in.contains("ExecStart=\nExecStart=/usr/bin/containerd --config /etc/containerd/config.toml\n")
     );
 }
+
+/// containerd's archive has programs alone, of which systemd knows nothing. Flatcar's image has a unit.
+#[test]
+fn a_fetched_containerd_gets_a_unit() {
+    let fetched = |os: &str, path: &str, more: &str| {
+        let sha256 = "ab".repeat(32);
+        let group = format!(
+            "os: {os}\nsoftware: {{runtime: {{from: url, {path}downloads: {{x86_64: {{urls: [https://x/c.tar.gz], sha256: {sha256}}}}}}}}}\n{more}"
+        );
+        let plan = plan(&eks_with("1.33", "", &group));
+        plan.units.into_iter().find(|unit| unit.name == "containerd.service").and_then(|unit| unit.content)
+    };
+    let starts = |content: Option<String>| {
+        content.and_then(|text| Some(text.lines().find(|line| line.starts_with("ExecStart="))?.to_owned()))
+    };
+    assert_eq!(
+        starts(fetched("ubuntu", "", "")).as_deref(),
+        Some("ExecStart=/usr/local/bin/containerd --config /etc/containerd/config.toml")
+    );
+    assert_eq!(
+        starts(fetched("debian", "path: /usr, ", "")).as_deref(),
+        Some("ExecStart=/usr/bin/containerd --config /etc/containerd/config.toml")
+    );
+    assert_eq!(fetched("flatcar", "", ""), None);
+    let own = "[Service]\nExecStart=/usr/local/bin/containerd\n";
+    let units = format!("units: [{{name: containerd.service, content: {own:?}}}]");
+    assert_eq!(fetched("ubuntu", "", &units).as_deref(), Some(own));
+}
