@@ -168,12 +168,16 @@ fn lay_entry(node: &mut Node, entry: &Entry) {
 /// Ways to refer to a secret, of which there can be one.
 const REFERENCES: [&str; 5] = ["file", "environment", "s3", "ssmParameter", "secretsManager"];
 
-/// Whether a mapping is not more of what was there but something else: another reference, another way to join.
+/// Whether a mapping is not more of what was there but something else: another reference, another way to join, another
+/// source of software.
 fn is_another(known: &Node, more: &Node) -> bool {
     let refers = |node: &Node| match node.entries() {
         Some([only]) => REFERENCES.contains(&only.key.as_str()),
         _ => false,
     };
-    let method = |node: &Node| node.get("method").and_then(Node::text).map(str::to_owned);
-    (refers(known) && refers(more)) || method(more).is_some_and(|other| method(known) != Some(other))
+    let differs = |key: &str| {
+        let word = |node: &Node| node.get(key).and_then(Node::text).map(str::to_owned);
+        word(more).is_some_and(|other| word(known) != Some(other))
+    };
+    (refers(known) && refers(more)) || differs("method") || differs("from")
 }

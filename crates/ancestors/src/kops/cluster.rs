@@ -14,6 +14,7 @@ use super::kubelet::{self, Settings};
 use super::launch::Common;
 use super::names::plain_name;
 use super::role::Role;
+use super::software::Software;
 use super::sysctls::Surroundings;
 use super::{machine, network, runtime};
 use crate::codes;
@@ -27,6 +28,10 @@ const NODE_LOCAL: &str = "169.254.20.10";
 
 /// Where nodes look for their credentials unless additions say otherwise: kops has its own in this directory.
 const KUBECONFIG: &str = "/srv/kubernetes/kubeconfig";
+
+/// The label by which a cluster says that its machines are of no cloud.
+const CLOUD_LABEL: &str = "alpha.kops.k8s.io/cloud";
+const METAL: &str = "metal";
 
 /// Where the addresses of pods come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +50,11 @@ pub(super) struct Cluster<'a> {
     pub(super) name_span: Span,
     pub(super) span: Span,
     pub(super) spec: Record<'a>,
-    networking: Record<'a>,
+    pub(super) networking: Record<'a>,
     pub(super) minor: Option<u16>,
-    version: Option<Node>,
+    pub(super) version: Option<Node>,
+    /// The cloud, in the words of kops.
+    pub(super) cloud: &'a str,
     pub(super) on_aws: bool,
     pub(super) docker: bool,
     pub(super) pod_addresses: PodAddresses,
@@ -98,6 +105,7 @@ impl<'a> Cluster<'a> {
             Some("eni") => PodAddresses::CiliumInterfaces,
             _ => PodAddresses::Cluster,
         };
+        let cloud = cloud(document, &spec, tell);
         let control_plane = spec.get("controlPlaneKubelet").or_else(|| spec.get("masterKubelet"));
         Self {
             name: name.text().unwrap_or_default(),
@@ -106,7 +114,8 @@ impl<'a> Cluster<'a> {
             networking,
             minor,
             version,
-            on_aws: is_aws(&spec, tell),
+            cloud,
+            on_aws: cloud == "aws",
             docker: spec.text("containerRuntime") == Some("docker"),
             pod_addresses,
             kubelet: kubelet::settings(spec.get("kubelet"), "kubelet of kops' Cluster", tell),
@@ -214,12 +223,8 @@ impl<'a> Cluster<'a> {
         } else {
             tell.warning(codes::FIELD_DIFFERS, place, message, hint);
         }
-        tell.note(
-            codes::DIFFERENCE,
-            place,
-            "kops downloads kubelet, the runtime and the plugins of CNI; here they are packages of the system",
-            "write `software` in additions to download them by URL and digest, and `agent` to say how the agent arrives",
-        );
+        Software::of(self).tell(place, tell);
+        self.tell_mirror(tell);
         let proxy = self.spec.get("kubeProxy").and_then(|proxy| proxy.get("enabled"));
         if proxy.is_none_or(is_true) {
             let place = self.spec.entry("kubeProxy").map_or(place, |entry| entry.key_span);
@@ -285,11 +290,6 @@ impl<'a> Cluster<'a> {
         location.text().is_some_and(|text| !text.is_empty()).then_some(location)
     }
 
-    /// The address of the mirror of all that kops downloads.
-    pub(super) fn file_repository(&self) -> Option<&'a str> {
-        self.spec.get("assets")?.get("fileRepository")?.text().filter(|text| !text.is_empty())
-    }
-
     fn aws(&self, tell: &mut Teller<'_>) -> Node {
         let mut aws = Branch::new(self.span);
         match self.region() {
@@ -343,9 +343,13 @@ fn version(spec: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Option<Node>
     Some(text(node.span, found.unwrap_or(given).trim_start_matches('v')))
 }
 
-/// Whether the machines are of AWS: a word in v1alpha2, a mapping of one key in v1alpha3.
-fn is_aws(spec: &Record<'_>, tell: &mut Teller<'_>) -> bool {
-    let Some(entry) = spec.entry("cloudProvider") else { return true };
+/// The cloud of the machines: a word in v1alpha2, a mapping of one key in v1alpha3; a label says that there is none.
+fn cloud<'a>(document: &'a Node, spec: &Record<'a>, tell: &mut Teller<'_>) -> &'a str {
+    let labels = document.get("metadata").and_then(|metadata| metadata.get("labels"));
+    if labels.and_then(|labels| labels.get(CLOUD_LABEL)?.text()) == Some(METAL) {
+        return METAL;
+    }
+    let Some(entry) = spec.entry("cloudProvider") else { return "aws" };
     if entry.value.entries().is_some() {
         let clouds = tell.record(&entry.value, "`cloudProvider` of kops", CLOUDS);
         if let Some(aws) = clouds.get("aws") {
@@ -355,14 +359,14 @@ fn is_aws(spec: &Record<'_>, tell: &mut Teller<'_>) -> bool {
     let named = entry.value.entries().and_then(|entries| entries.first()).map(|entry| entry.key.as_str());
     let cloud = entry.value.text().or(named).unwrap_or_default();
     if cloud == "aws" {
-        return true;
+        return cloud;
     }
     let message = format!(
         "the metadata service of `{cloud}` is not asked: nodes have their hosts' names, and no provider id"
     );
-    let hint = "write `kubelet: {flags: {cloud-provider: external}}` in additions where a controller of the cloud runs, and a facts file for what only the machine knows";
+    let hint = "give a facts file for what only the machine knows; the cloud's own controller finds a node by its name";
     tell.warning(codes::FIELD_DIFFERS, entry.key_span, message, hint);
-    false
+    cloud
 }
 
 fn proxy_of(node: &Node, tell: &mut Teller<'_>) -> Node {

@@ -182,22 +182,8 @@ pub(super) const EGRESS_PROXY: &[Field] = &[("excludes", Taken), ("httpProxy", T
 pub(super) const HTTP_PROXY: &[Field] = &[("host", Taken), ("port", Taken)];
 
 /// `spec.assets`.
-pub(super) const ASSETS: &[Field] = &[
-    (
-        "containerProxy",
-        Differs("write the proxy as a mirror of the registries, under `containerd.registryMirrors`"),
-    ),
-    (
-        "containerRegistry",
-        Differs(
-            "write the registry as a mirror of the others, under `containerd.registryMirrors`, and the sandbox image under `containerd.sandboxImage`",
-        ),
-    ),
-    (
-        "fileRepository",
-        Differs("write `software` with downloads from your own mirror, URL and digest each, in additions"),
-    ),
-];
+pub(super) const ASSETS: &[Field] =
+    &[("containerProxy", Taken), ("containerRegistry", Taken), ("fileRepository", Taken)];
 
 /// `spec.kubeDNS`, as far as kubelet knows of it.
 pub(super) const KUBE_DNS: &[Field] = &[

@@ -3,6 +3,7 @@
 use bringup_diag::Span;
 use bringup_yaml::{Entry, Node};
 
+use super::circumstances::Circumstances;
 use super::cluster::{Cluster, PodAddresses};
 use super::group_fields::GROUP;
 use super::hooks::{self, hooks};
@@ -12,8 +13,10 @@ use super::kubelet::{self, MANIFESTS, laid_over, value};
 use super::labels::{labels, tags, taints};
 use super::launch::{launch, scaling};
 use super::names::Names;
+use super::nvidia::{self, is_nvidia};
 use super::role::Role;
 use super::runtime::{self, Runtime, containerd, containerd_settings};
+use super::software::Software;
 use super::steps::words;
 use super::sysctls::kernel;
 use super::{file_assets, machine, parts};
@@ -54,9 +57,17 @@ pub(super) fn group(
     let record = tell.record(spec, "kops' InstanceGroup", GROUP);
     let role = role(&record, &name, span, tell)?;
     let image = record.entry("image");
+    let system = os(image, span, tell);
+    let circumstances = Circumstances {
+        minor: cluster.minor,
+        cloud: cluster.cloud,
+        role,
+        family: system.family,
+        pods_leave_slowly: cluster.pod_addresses == PodAddresses::AmazonVpc,
+    };
     let basis = Basis {
-        system: os(image, span, tell),
-        kubelet: kubelet_settings(&record, role, cluster, span, tell),
+        kubelet: kubelet_settings(&record, circumstances, cluster, span, tell),
+        system,
         record,
         role,
         span,
@@ -77,11 +88,11 @@ pub(super) fn group(
     if basis.role == Role::ControlPlane {
         branch.put("role", text(span, "control-plane"));
     }
-    let is_arm = hardware(&basis, cluster, &mut branch, tell);
-    registration(&basis, cluster, &mut branch, tell);
-    programs(&basis, cluster, is_arm, &mut branch, tell);
+    let machine = hardware(&basis, cluster, &mut branch, tell);
+    registration(&basis, cluster, machine, &mut branch, tell);
+    programs(&basis, cluster, machine, &mut branch, tell);
     let dns = cluster.dns(value(&basis.kubelet, "clusterDNS"));
-    let kubelet = kubelet::branch(&basis.kubelet, cluster.minor, span, tell);
+    let kubelet = kubelet::branch(&basis.kubelet, circumstances, span, tell);
     Some(Group { branch, kubelet, dns })
 }
 
@@ -155,16 +166,16 @@ fn os(image: Option<&Entry>, span: Span, tell: &mut Teller<'_>) -> System {
 /// The cluster's settings for this role with the group's laid over them, over what kops takes by itself.
 fn kubelet_settings(
     record: &Record<'_>,
-    role: Role,
+    circumstances: Circumstances<'_>,
     cluster: &Cluster<'_>,
     span: Span,
     tell: &mut Teller<'_>,
 ) -> Vec<Entry> {
     let own = kubelet::settings(record.get("kubelet"), "kubelet of a kops group", tell);
-    let base = if role == Role::ControlPlane { &cluster.control_plane_kubelet } else { &cluster.kubelet };
+    let is_control_plane = circumstances.role == Role::ControlPlane;
+    let base = if is_control_plane { &cluster.control_plane_kubelet } else { &cluster.kubelet };
     let given = laid_over(base, &own);
-    let defaults =
-        kubelet::defaults(cluster.minor, cluster.pod_addresses == PodAddresses::AmazonVpc, &given, span);
+    let defaults = circumstances.defaults(&given, span);
     if let Some(hostname) = value(&given, "hostnameOverride").filter(|node| node.text() != Some("@aws")) {
         let message =
             "`hostnameOverride` would give all nodes of the group one name: the machine's own is used";
@@ -181,14 +192,22 @@ fn kubelet_settings(
         let hint = "write `kubeReserved`; a document of ours would keep 255 MiB, 11 MiB for each pod, 1 GiB of disk and 6 % of the first core";
         tell.note(codes::DIFFERENCE, span, message, hint);
     }
-    laid_over(&defaults, &given)
+    laid_over(&laid_over(&defaults, &given), &circumstances.imposed(span))
 }
 
-/// What the machine is; whether it is one of ARM.
-fn hardware(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell: &mut Teller<'_>) -> bool {
+/// What a machine is like.
+#[derive(Clone, Copy)]
+struct Machine {
+    is_arm: bool,
+    is_nvidia: bool,
+}
+
+/// What the machine is.
+fn hardware(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell: &mut Teller<'_>) -> Machine {
     let Basis { record, role, span, .. } = basis;
     let (types, scale) = scaling(record, *role, *span, tell);
     let is_arm = is_arm(record.text("image"), types.first().and_then(Node::text));
+    let is_nvidia = is_nvidia(cluster, record, &types);
     if is_arm {
         branch.put("architecture", text(*span, "aarch64"));
     }
@@ -202,7 +221,7 @@ fn hardware(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell:
             branch.put("scaling", scale);
         }
     }
-    is_arm
+    Machine { is_arm, is_nvidia }
 }
 
 fn is_karpenters(record: &Record<'_>) -> bool {
@@ -210,7 +229,13 @@ fn is_karpenters(record: &Record<'_>) -> bool {
 }
 
 /// What the node says of itself: labels, taints, how many pods it takes.
-fn registration(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell: &mut Teller<'_>) {
+fn registration(
+    basis: &Basis<'_>,
+    cluster: &Cluster<'_>,
+    machine: Machine,
+    branch: &mut Branch,
+    tell: &mut Teller<'_>,
+) {
     let Basis { record, role, span, kubelet, .. } = basis;
     branch.put_full("labels", labels(kubelet, record.get("nodeLabels"), *role, *span, tell));
     let items =
@@ -221,6 +246,11 @@ fn registration(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, t
         items(value(&cluster.kubelet, "taints")),
         items(value(kubelet, "taints")),
         record.items("taints").to_vec(),
+        if machine.is_nvidia && !nvidia::is_tainted(record) {
+            vec![text(*span, nvidia::TAINT)]
+        } else {
+            Vec::new()
+        },
     ];
     let sources: Vec<&[Node]> = sources.iter().map(Vec::as_slice).collect();
     branch.put_full("taints", taints(&sources, *role, is_karpenters(record), cluster.minor, *span, tell));
@@ -243,24 +273,30 @@ fn registration(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, t
 fn programs(
     basis: &Basis<'_>,
     cluster: &Cluster<'_>,
-    is_arm: bool,
+    machine: Machine,
     branch: &mut Branch,
     tell: &mut Teller<'_>,
 ) {
-    let Basis { record, role, system, span, kubelet } = basis;
+    let Basis { record, role, system, span, kubelet, .. } = basis;
+    let Machine { is_arm, is_nvidia } = machine;
     let mut names = Names::default();
     let sandbox = value(kubelet, "podInfraContainerImage");
+    let mut assets = Vec::new();
     let runtime = if cluster.docker {
         let settings = runtime::docker(cluster.docker_settings, sandbox, *span);
-        Runtime { settings, software: None, files: Vec::new() }
+        Runtime { settings, files: Vec::new() }
     } else {
         let own = containerd_settings(record.get("containerd"), "containerd of a kops group", tell);
         let settings = laid_over(&cluster.containerd, &own);
-        image_credentials(cluster, &settings, *system, is_arm, *span, branch, tell);
-        containerd(&settings, sandbox, cluster.minor, *span, tell)
+        assets.extend(image_credentials(cluster, &settings, *system, is_arm, *span, branch, tell));
+        let usual = text(*span, cluster.sandbox_image());
+        containerd(&settings, sandbox.unwrap_or(&usual), (cluster.minor, is_nvidia), *span, tell)
     };
     branch.put_full("runtime", runtime.settings);
-    branch.put_full("software", machine::software(*system, runtime.software, *span, tell));
+    let fetched = Software::of(cluster).group(*system, is_arm, *span);
+    branch.put_full("software", fetched.software);
+    assets.extend(fetched.asset);
+    branch.put_full("assets", list(*span, assets));
     let parameters = (record.items("sysctlParameters"), cluster.spec.items("sysctlParameters"));
     let kernel = kernel(cluster.surroundings(), parameters.0, parameters.1, *span, &mut names, tell);
     branch.put_full("sysctls", kernel.given);

@@ -10,6 +10,13 @@ pub(super) struct System {
     pub(super) version: Option<&'static str>,
 }
 
+impl System {
+    /// Whether kops leaves the containerd of the image in place: where nothing can be installed.
+    pub(super) fn has_containerd(self) -> bool {
+        self.family == "flatcar"
+    }
+}
+
 /// Words in names of images, and the system that they tell. The first that is found counts.
 const RELEASES: &[(&str, &str, &str)] = &[
     ("xenial", "ubuntu", "16.04"),

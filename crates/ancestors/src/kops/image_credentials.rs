@@ -31,7 +31,7 @@ const IMAGES: [&str; 4] = [
     "*.dkr.ecr.us-iso-east-1.c2s.ic.gov",
 ];
 
-/// Puts `imageCredentialProvider`, and the download of its program, where kops would.
+/// Puts `imageCredentialProvider` where kops would; the download of its program.
 pub(super) fn image_credentials(
     cluster: &Cluster<'_>,
     containerd: &[Entry],
@@ -40,7 +40,7 @@ pub(super) fn image_credentials(
     span: Span,
     branch: &mut Branch,
     tell: &mut Teller<'_>,
-) {
+) -> Option<Node> {
     let truth = |node: &Node| node.scalar().map(bringup_yaml::Scalar::core) == Some(Resolved::Bool(true));
     let for_mirrors = value(containerd, "useECRCredentialsForMirrors").filter(|node| truth(node));
     let program = (cluster.on_aws && cluster.minor.is_none_or(|minor| minor >= FIRST))
@@ -52,7 +52,7 @@ pub(super) fn image_credentials(
             let hint = "give kubelet credentials with `imageCredentialProvider` in additions";
             tell.warning(codes::FIELD_DIFFERS, node.span, message, hint);
         }
-        return;
+        return None;
     };
     let directory = if system.family == "flatcar" { "/opt/kubernetes/bin" } else { "/usr/local/bin" };
     let mut images: Vec<String> = IMAGES.map(ToOwned::to_owned).to_vec();
@@ -80,7 +80,7 @@ pub(super) fn image_credentials(
     asset.put("sha256", text(span, digest));
     asset.put("path", text(span, format!("{directory}/{PROGRAM}")));
     asset.put("mode", text(span, "0755"));
-    branch.put("assets", list(span, vec![asset.into_node()]));
+    Some(asset.into_node())
 }
 
 /// Address and digest of the program; nothing, if kops alone would know its digest.
@@ -99,7 +99,7 @@ fn program(
         return None;
     }
     let (processor, digest) = if is_arm { ARM64 } else { AMD64 };
-    let base = cluster.file_repository().map_or(HOST, |own| own.trim_end_matches('/'));
+    let base = cluster.mirror().map_or(HOST, |own| own.trim_end_matches('/'));
     let url = format!("{base}/{RELEASE}/linux/{processor}/{PROGRAM}-linux-{processor}");
     let message =
         format!("`{PROGRAM}` is fetched from `{base}`, as kops does, so that images of ECR can be pulled");

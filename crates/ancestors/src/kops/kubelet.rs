@@ -4,15 +4,13 @@ use bringup_diag::Span;
 use bringup_spec::Text;
 use bringup_yaml::{Content, Entry, Node, Resolved, Scalar, Style};
 
+use super::circumstances::Circumstances;
 use super::kubelet_fields::{Becomes, KUBELET};
 use crate::codes;
 use crate::fields::Use::{Aside, Taken};
 use crate::fields::{Field, is_nothing};
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
-
-/// What kops evicts pods for, if nothing else is said.
-const EVICTION: &str = "memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<10%,imagefs.inodesFree<5%";
 
 /// A directory that kops makes on every node, and that kubelet reads pods from.
 pub(super) const MANIFESTS: &str = "/etc/kubernetes/manifests";
@@ -22,6 +20,9 @@ const EXACT: &[(&str, &[&str])] = &[
     ("kubeReserved", &["cpu", "ephemeral-storage", "memory"]),
     ("evictionHard", &["memory.available", "nodefs.available", "nodefs.inodesFree"]),
 ];
+
+/// Fields that documents of ours fill in, and that kops leaves to kubelet.
+const KUBELETS: &[&str] = &["hairpinMode", "serializeImagePulls", "tlsCipherSuites"];
 
 /// Fields of a mapping of kops that say something.
 pub(super) type Settings = Vec<Entry>;
@@ -77,35 +78,24 @@ pub(super) fn laid_over(base: &[Entry], more: &[Entry]) -> Settings {
     merged
 }
 
-/// What kops sets where nobody says otherwise, in its own words.
-pub(super) fn defaults(minor: Option<u16>, pods_leave_slowly: bool, given: &[Entry], span: Span) -> Settings {
-    let mut defaults = vec![("evictionHard", EVICTION), ("podManifestPath", MANIFESTS)];
-    defaults.push(("runtimeRequestTimeout", "15m"));
-    // Machines with addresses of the cloud for their pods lose them if pods are ended too early.
-    if minor.is_some_and(|minor| minor >= 21)
-        && !pods_leave_slowly
-        && value(given, "shutdownGracePeriod").is_none()
-    {
-        defaults.extend([("shutdownGracePeriod", "30s"), ("shutdownGracePeriodCriticalPods", "10s")]);
-    }
-    let entry = |(key, value): (&str, &str)| Entry {
-        key: key.to_owned(),
-        key_style: Style::Plain,
-        key_span: span,
-        value: text(span, value),
-    };
-    defaults.into_iter().map(entry).collect()
-}
-
 /// The value of a setting.
 pub(super) fn value<'a>(settings: &'a [Entry], name: &str) -> Option<&'a Node> {
     settings.iter().find(|entry| entry.key == name).map(|entry| &entry.value)
 }
 
 /// `kubelet` of a node group: `config` and `flags`.
-pub(super) fn branch(settings: &[Entry], minor: Option<u16>, span: Span, tell: &mut Teller<'_>) -> Branch {
+pub(super) fn branch(
+    settings: &[Entry],
+    circumstances: Circumstances<'_>,
+    span: Span,
+    tell: &mut Teller<'_>,
+) -> Branch {
+    let minor = circumstances.minor;
     let mut fields: Vec<(&[&str], Node)> = Vec::new();
     let mut flags = Branch::new(span);
+    if circumstances.is_external() {
+        flags.put("cloud-provider", text(span, "external"));
+    }
     // In the order of the table, so that of two names for one field the later wins.
     for (name, becomes) in KUBELET {
         let Some(node) = value(settings, name) else { continue };
@@ -135,6 +125,11 @@ pub(super) fn branch(settings: &[Entry], minor: Option<u16>, span: Span, tell: &
         match fields.iter_mut().find(|(path, _)| *path == [*field]) {
             Some((_, given)) => *given = exactly(given, keys),
             None => fields.push((std::slice::from_ref(field), plain(span, "null"))),
+        }
+    }
+    for field in KUBELETS {
+        if !fields.iter().any(|(path, _)| *path == [*field]) {
+            fields.push((std::slice::from_ref(field), plain(span, "null")));
         }
     }
     let mut kubelet = Branch::new(span);

@@ -108,6 +108,7 @@ fn volumes(group: &Record<'_>, role: Role, span: Span, tell: &mut Teller<'_>) ->
     let throughput = root("rootVolumeThroughput", "throughput");
     let encrypted = root("rootVolumeEncryption", "encryption");
     let key = root("rootVolumeEncryptionKey", "encryptionKey");
+    let (iops, throughput) = sufficient(kind.as_ref().and_then(Node::text), iops, throughput, tell);
     let others = group.items("volumes");
     let said = [&size, &kind, &iops, &throughput, &encrypted, &key].iter().any(|value| value.is_some());
     let mut volumes = Vec::new();
@@ -142,6 +143,40 @@ fn volumes(group: &Record<'_>, role: Role, span: Span, tell: &mut Teller<'_>) ->
         volumes.push(volume.into_node());
     }
     volumes
+}
+
+/// What kops asks of EC2 for a root volume: no less than EC2 has of its kind, and of kinds without such numbers nothing.
+fn sufficient(
+    kind: Option<&str>,
+    iops: Option<Node>,
+    throughput: Option<Node>,
+    tell: &mut Teller<'_>,
+) -> (Option<Node>, Option<Node>) {
+    let least = match kind {
+        None | Some("gp3") => 3000,
+        Some("io1" | "io2") => 100,
+        Some(kind) => {
+            if let Some(node) = &iops {
+                let message = format!("a volume of the type `{kind}` has no number of operations to choose");
+                tell.note(codes::DIFFERENCE, node.span, message, "remove it, as kops does");
+            }
+            return (None, throughput);
+        }
+    };
+    let raised = |given: Option<Node>, least: i64, what: &str, tell: &mut Teller<'_>| {
+        let given = given?;
+        match given.scalar().map(bringup_yaml::Scalar::core) {
+            Some(Resolved::Integer(number)) if number < least.into() => {
+                let message = format!("`{number}` is below the {what} that EC2 has: kops takes {least}");
+                tell.note(codes::DIFFERENCE, given.span, message, format!("write `{least}`"));
+                Some(plain(given.span, least))
+            }
+            _ => Some(given),
+        }
+    };
+    let iops = raised(iops, least, "number of operations", tell);
+    let throughput = if least == 3000 { raised(throughput, 125, "throughput", tell) } else { throughput };
+    (iops, throughput)
 }
 
 fn nodes_role(common: Common<'_>, group: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Node {

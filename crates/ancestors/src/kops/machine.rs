@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use bringup_diag::Span;
 use bringup_spec::Text;
 use bringup_yaml::{Entry, Node};
 
@@ -12,29 +11,7 @@ use super::names::Names;
 use super::steps::{step, words};
 use crate::codes;
 use crate::tell::Teller;
-use crate::tree::{Branch, plain, text};
-
-/// Where kubelet, the runtime and CNI's plugins come from. kops has addresses and digests of its own; images that it
-/// takes have none of the three.
-pub(super) fn software(system: System, runtime: Option<Node>, span: Span, tell: &mut Teller<'_>) -> Node {
-    let mut software = Branch::new(span);
-    let has_packages = matches!(system.family, "ubuntu" | "debian" | "amazon-linux-2" | "amazon-linux-2023");
-    let package = || {
-        let mut item = Branch::new(span);
-        item.put("from", text(span, "package"));
-        item.into_node()
-    };
-    if has_packages {
-        software.put("kubelet", package());
-        software.put("cni", package());
-    } else if system.family == "flatcar" {
-        let message = "kops downloads kubelet to Flatcar, whose image has none";
-        let hint = "write `software: {kubelet: {from: url, downloads: ...}}` for this group in additions";
-        tell.warning(codes::FIELD_DIFFERS, span, message, hint);
-    }
-    software.put_some("runtime", runtime.or_else(|| has_packages.then(package)));
-    software.into_node()
-}
+use crate::tree::{plain, text};
 
 /// A step that installs packages of the system, as kops does before it sets up anything else.
 pub(super) fn packages(

@@ -3,6 +3,8 @@
 //! All groups of a cluster become node groups of one document. What kops fills in by itself is filled in here, so that
 //! the node is the one that kops would make; what its own programs do on a running cluster is told.
 
+mod assets;
+mod circumstances;
 mod cloud_fields;
 mod cluster;
 mod cluster_fields;
@@ -21,10 +23,13 @@ mod machine;
 mod names;
 mod network;
 mod node_name;
+mod nvidia;
 mod parts;
+mod releases;
 mod role;
 mod runtime;
 mod runtime_fields;
+mod software;
 mod steps;
 mod sysctls;
 
@@ -190,9 +195,10 @@ fn tree(cluster: &Cluster<'_>, documents: &[&Node], tell: &mut Teller<'_>) -> Op
         groups.extend(group(document, names.give(name.text().unwrap_or_default()), cluster, tell));
     }
     if groups.is_empty() {
-        let message = format!("there is no group of nodes for the cluster `{}`", cluster.name);
+        let message =
+            format!("there is no group of nodes for the cluster `{}`: nothing is built", cluster.name);
         let hint = "give the file with its `InstanceGroup`s in the same call";
-        tell.error(codes::MISSING, cluster.name_span, message, hint);
+        tell.note(codes::DIFFERENCE, cluster.name_span, message, hint);
         return None;
     }
     let dns = shared_dns(&groups);

@@ -6,11 +6,12 @@ use bringup_diag::Span;
 use bringup_yaml::{Entry, Node, Resolved};
 
 use super::kubelet::{Settings, value};
-use super::runtime_fields::{CONTAINERD, DAEMON_KEYS, DOCKER, NRI, PACKAGES};
+use super::runtime_fields::{CONTAINERD, DAEMON_KEYS, DOCKER, NRI};
+use super::software;
 use crate::codes;
 use crate::fields::{Record, is_nothing};
 use crate::tell::Teller;
-use crate::tree::{Branch, list, text};
+use crate::tree::{Branch, text};
 
 /// Where containerd looks for settings of registries.
 const REGISTRIES: &str = "/etc/containerd/certs.d";
@@ -22,9 +23,7 @@ pub(super) fn containerd_settings(node: Option<&Node>, what: &str, tell: &mut Te
     if let Some(nri) = node.get("nri") {
         tell.record(nri, "`nri` of kops' containerd", NRI);
     }
-    if let Some(packages) = node.get("packages") {
-        tell.record(packages, "`packages` of kops' containerd", PACKAGES);
-    }
+    software::account_for(node, tell);
     let known = |entry: &&Entry| {
         CONTAINERD.iter().any(|(name, _)| *name == entry.key)
             && !is_nothing(&entry.value)
@@ -37,8 +36,6 @@ pub(super) fn containerd_settings(node: Option<&Node>, what: &str, tell: &mut Te
 pub(super) struct Runtime {
     /// `runtime`.
     pub(super) settings: Node,
-    /// `software.runtime`, where kops' document says where it comes from.
-    pub(super) software: Option<Node>,
     /// Files of mirrors.
     pub(super) files: Vec<Node>,
 }
@@ -46,8 +43,8 @@ pub(super) struct Runtime {
 /// containerd.
 pub(super) fn containerd(
     settings: &[Entry],
-    sandbox: Option<&Node>,
-    minor: Option<u16>,
+    sandbox: &Node,
+    (minor, is_nvidia): (Option<u16>, bool),
     span: Span,
     tell: &mut Teller<'_>,
 ) -> Runtime {
@@ -55,11 +52,11 @@ pub(super) fn containerd(
     let version = value(settings, "version");
     let plain_version = version.map(|node| text(node.span, unmarked(node)));
     runtime.put_some("version", plain_version);
-    let image = value(settings, "sandboxImage").or(sandbox).cloned();
-    runtime.put_some("sandboxImage", image);
+    runtime.put("sandboxImage", value(settings, "sandboxImage").unwrap_or(sandbox).clone());
     let schema_3 = match version.and_then(Node::text) {
+        _ if names_old_plugin(settings) => false,
         Some(version) => !version.trim_start_matches('v').starts_with("1."),
-        None => minor.is_some_and(|minor| minor >= 36),
+        None => software::is_current(minor),
     };
     let mut files = Vec::new();
     if let Some(whole) = value(settings, "configOverride") {
@@ -73,23 +70,33 @@ pub(super) fn containerd(
         );
         runtime.put("config", whole.clone());
     } else {
-        let config = fragment(settings, schema_3);
+        let config = fragment(settings, schema_3, is_nvidia);
         if !config.is_empty() {
             let place = settings.first().map_or(span, |entry| entry.value.span);
             runtime.put("config", text(place, config));
         }
         files = mirrors(settings);
     }
-    Runtime { settings: runtime.into_node(), software: software(settings, span), files }
+    Runtime { settings: runtime.into_node(), files }
 }
 
 fn unmarked(node: &Node) -> String {
     node.text().unwrap_or_default().trim_start_matches('v').to_owned()
 }
 
+/// The plugin of pods, by its name before containerd 2.
+const OLD_PLUGIN: &str = "io.containerd.grpc.v1.cri";
+
+/// Whether what is added to containerd's configuration calls the plugin of pods by its old name.
+fn names_old_plugin(settings: &[Entry]) -> bool {
+    let added = value(settings, "configAdditions").and_then(Node::entries).unwrap_or_default();
+    added.iter().any(|entry| entry.key.contains(OLD_PLUGIN))
+}
+
 /// What is said of containerd, as TOML.
-fn fragment(settings: &[Entry], schema_3: bool) -> String {
+fn fragment(settings: &[Entry], schema_3: bool, is_nvidia: bool) -> String {
     let mut toml = String::new();
+    let plugin = quoted(if schema_3 { "io.containerd.cri.v1.runtime" } else { OLD_PLUGIN });
     for key in ["root", "state"] {
         if let Some(path) = value(settings, key).and_then(Node::text) {
             let _ = writeln!(toml, "{key} = {}", quoted(path));
@@ -103,8 +110,14 @@ fn fragment(settings: &[Entry], schema_3: bool) -> String {
     }
     let truth = |node: &Node| node.scalar().map(bringup_yaml::Scalar::core) == Some(Resolved::Bool(true));
     if value(settings, "selinuxEnabled").is_some_and(truth) {
-        let plugin = if schema_3 { "io.containerd.cri.v1.runtime" } else { "io.containerd.grpc.v1.cri" };
-        let _ = writeln!(toml, "plugins.{}.enable_selinux = true", quoted(plugin));
+        let _ = writeln!(toml, "plugins.{plugin}.enable_selinux = true");
+    }
+    if is_nvidia {
+        let runtime = format!("plugins.{plugin}.containerd.runtimes.nvidia");
+        let _ = writeln!(
+            toml,
+            "{runtime}.runtime_type = \"io.containerd.runc.v2\"\n{runtime}.privileged_without_host_devices = false\n{runtime}.options.SystemdCgroup = true\n{runtime}.options.BinaryName = \"/usr/bin/nvidia-container-runtime\""
+        );
     }
     if let Some(nri) = value(settings, "nri").filter(|nri| nri.get("enabled").is_none_or(truth)) {
         let plugin = format!("plugins.{}", quoted("io.containerd.nri.v1.nri"));
@@ -188,33 +201,6 @@ fn mirrors(settings: &[Entry]) -> Vec<Node> {
         files.push(file.into_node());
     }
     files
-}
-
-/// Where containerd comes from, if kops is told so.
-fn software(settings: &[Entry], span: Span) -> Option<Node> {
-    let truth = |node: &Node| node.scalar().map(bringup_yaml::Scalar::core) == Some(Resolved::Bool(true));
-    let mut item = Branch::new(span);
-    if value(settings, "skipInstall").is_some_and(truth) {
-        item.put("from", text(span, "image"));
-        return Some(item.into_node());
-    }
-    let packages = value(settings, "packages")?;
-    let mut downloads = Branch::new(packages.span);
-    for (architecture, url, digest) in
-        [("x86_64", "urlAmd64", "hashAmd64"), ("aarch64", "urlArm64", "hashArm64")]
-    {
-        let (Some(url), Some(digest)) = (packages.get(url), packages.get(digest)) else { continue };
-        let mut download = Branch::new(url.span);
-        download.put("urls", list(url.span, vec![url.clone()]));
-        download.put("sha256", digest.clone());
-        downloads.put(architecture, download.into_node());
-    }
-    if downloads.is_empty() {
-        return None;
-    }
-    item.put("from", text(packages.span, "url"));
-    item.put("downloads", downloads.into_node());
-    Some(item.into_node())
 }
 
 /// docker, for Kubernetes below 1.24.

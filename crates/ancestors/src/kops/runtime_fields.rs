@@ -19,13 +19,13 @@ pub(super) const CONTAINERD: &[Field] = &[
     (
         "nvidiaGPU",
         Differs(
-            "install the driver and NVIDIA's container toolkit with a step before `gate`, as the example of kops' format does, and name the runtime in `configAdditions`",
+            "install the driver and NVIDIA's container toolkit with a step before `gate`, as the example of kops' format does; the runtime `nvidia` and the taint are set",
         ),
     ),
     ("packages", Taken),
     ("registryMirrors", Taken),
     ("root", Taken),
-    ("runc", Differs("runc comes with containerd's package; download another with `assets` in additions")),
+    ("runc", Taken),
     ("sandboxImage", Taken),
     ("selinuxEnabled", Taken),
     ("skipInstall", Taken),
@@ -41,6 +41,9 @@ pub(super) const NRI: &[Field] =
 /// Archives that kops fetches in place of its own.
 pub(super) const PACKAGES: &[Field] =
     &[("hashAmd64", Taken), ("hashArm64", Taken), ("urlAmd64", Taken), ("urlArm64", Taken)];
+
+/// `containerd.runc`.
+pub(super) const RUNC: &[Field] = &[("packages", Taken), ("version", Taken)];
 
 /// `docker`, with the keys of daemon.json that stand for its fields.
 pub(super) const DOCKER: &[Field] = &[

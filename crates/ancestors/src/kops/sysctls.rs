@@ -62,15 +62,18 @@ pub(super) fn kernel(
     tell: &mut Teller<'_>,
 ) -> Kernel {
     let given = given(group, cluster, tell);
-    let mut own: BTreeMap<&str, &str> = OURS.iter().copied().collect();
-    own.insert("net.ipv4.ip_local_reserved_ports", surroundings.node_ports);
+    let mut own: BTreeMap<String, &str> =
+        OURS.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    own.insert("net.ipv4.ip_local_reserved_ports".to_owned(), surroundings.node_ports);
     if surroundings.on_aws {
-        own.insert("net.ipv4.neigh.default.gc_thresh1", "0");
+        own.insert("net.ipv4.neigh.default.gc_thresh1".to_owned(), "0");
     }
     if surroundings.cilium {
-        own.insert("net.ipv4.conf.all.rp_filter", "0");
+        for name in ["all", "cilium_*", "lxc*"] {
+            own.insert(format!("net.ipv4.conf.{name}.rp_filter"), "0");
+        }
     }
-    own.retain(|name, _| !given.contains_key(*name));
+    own.retain(|name, _| !given.contains_key(name));
     let mut content = String::new();
     for (name, value) in own {
         let _ = writeln!(content, "{name} = {value}");

@@ -101,6 +101,15 @@ fn both_versions_say_the_same() {
     assert_eq!(spec(&old), spec(&oldest));
 }
 
+fn assert_nothing_to_build(text: &str) {
+    let read = read(&[Input { name: "kops.yaml", text }]);
+    assert!(read.documents.is_empty());
+    let notes = told(read.findings.clone(), Severity::Note);
+    let message = "there is no group of nodes for the cluster `quarry.example.com`: nothing is built";
+    assert!(notes.iter().any(|note| note == message), "{notes:?}");
+    assert_eq!(told(read.findings, Severity::Error), Vec::<String>::new());
+}
+
 #[test]
 fn bastions_are_left_out_and_control_planes_are_told() {
     let text = format!("{}{}{}", cluster(""), group(""), named_group("bastions", "Bastion", ""));
@@ -112,7 +121,9 @@ fn bastions_are_left_out_and_control_planes_are_told() {
         )
     );
     let only = format!("{}{}", cluster(""), named_group("bastions", "Bastion", ""));
-    assert_eq!(errors(&only), ["there is no group of nodes for the cluster `quarry.example.com`"]);
+    assert_nothing_to_build(&only);
+    // A cluster alone is no fault: there is nothing to bring up.
+    assert_nothing_to_build(&cluster(""));
     let wrong = format!("{}{}", cluster(""), named_group("x", "Nod", ""));
     assert!(errors(&wrong).contains(&"kops has no role `Nod`".to_owned()));
 }
@@ -163,6 +174,24 @@ fn machines_are_launched_as_kops_launches_them() {
             "spot": true,
         })
     );
+}
+
+/// kops asks for no less of a root volume than EC2 has of its kind, and of kinds without such numbers for none.
+#[test]
+fn root_volumes_have_what_ec2_has_at_least() {
+    let root = |lines: &str| {
+        first_group(&format!("{}{}", cluster(""), group(lines)))["launch"]["volumes"][0].clone()
+    };
+    assert_eq!(
+        root("rootVolumeType: gp3\nrootVolumeIops: 300\nrootVolumeThroughput: 100"),
+        json!({"sizeGiB": 128, "type": "gp3", "iops": 3000, "throughput": 125})
+    );
+    assert_eq!(root("rootVolumeIops: 4000"), json!({"sizeGiB": 128, "iops": 4000}));
+    assert_eq!(
+        root("rootVolumeType: io1\nrootVolumeIops: 50"),
+        json!({"sizeGiB": 128, "type": "io1", "iops": 100})
+    );
+    assert_eq!(root("rootVolumeType: gp2\nrootVolumeIops: 300"), json!({"sizeGiB": 128, "type": "gp2"}));
 }
 
 /// The group's settings of containerd are laid over the cluster's; mirrors are files of containerd's own form.

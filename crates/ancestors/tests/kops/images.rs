@@ -16,7 +16,7 @@ fn provider(text: &str) -> Option<Value> {
 /// Where the program comes from, its digest and its place.
 fn fetched(text: &str) -> Option<(String, String, String)> {
     plans(&translated(text)).first()?.steps.iter().find_map(|step| match &step.action {
-        Action::Fetch { urls, sha256, path, .. } => {
+        Action::Fetch { urls, sha256, path, .. } if path.ends_with("/ecr-credential-provider") => {
             Some((urls.first()?.clone(), sha256.clone(), path.clone()))
         }
         _ => None,

@@ -1,6 +1,6 @@
 //! kubelet's settings, labels and taints.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{cluster, first_group, group, kubelet_config, named_group, spec, warnings};
 
@@ -58,6 +58,10 @@ fn texts_become_what_kubelet_reads() {
                 "runtimeRequestTimeout": "15m",
                 "shutdownGracePeriod": "30s",
                 "shutdownGracePeriodCriticalPods": "10s",
+                // Documents of ours have others than kubelet's own; kops leaves them to kubelet.
+                "hairpinMode": null,
+                "serializeImagePulls": null,
+                "tlsCipherSuites": null,
             },
             "flags": {"root-dir": "/mnt/kubelet"},
         })
@@ -79,6 +83,88 @@ fn what_kops_fills_in_is_filled_in() {
     assert_eq!(usual["staticPodPath"], "/etc/kubernetes/manifests");
     assert_eq!(usual["shutdownGracePeriod"], "30s");
     assert_eq!(config("networking: {amazonvpc: {}}").get("shutdownGracePeriod"), None);
+}
+
+/// What kops sets by cloud, role, system and version: `pkg/model/components/kubelet.go`, `etcdmanager/options.go` and
+/// nodeup's `kubelet.go`.
+#[test]
+fn kops_own_choices_follow_cloud_role_system_and_version() {
+    let kubelet = |version: &str, cloud: &str, role: &str, image: &str, more: &str| {
+        let text = format!("{}{}", cluster(more), named_group("them", role, ""))
+            .replace("v1.33.4", version)
+            .replace("cloudProvider: aws", &format!("cloudProvider: {cloud}"))
+            .replace("ubuntu/images/ubuntu-noble-24.04-amd64-server-20250610", image);
+        first_group(&text)["kubelet"].clone()
+    };
+    let ubuntu = "ubuntu-noble-24.04";
+    let node = |cloud: &str| kubelet("v1.33.4", cloud, "Node", ubuntu, "");
+    // Every cloud's controller is outside of kubelet; of AWS the platform says it, and metal has none.
+    for cloud in ["gce", "hetzner", "azure", "digitalocean", "openstack", "scaleway"] {
+        assert_eq!(node(cloud)["flags"], json!({"cloud-provider": "external"}), "{cloud}");
+    }
+    assert_eq!(node("aws").get("flags"), None);
+    assert_eq!(node("metal").get("flags"), None);
+    assert_eq!(node("gce")["config"]["hairpinMode"], "promiscuous-bridge");
+    assert_eq!(node("hetzner")["config"]["hairpinMode"], Value::Null);
+    // The volume of etcd's programs, unless the minor has it on by itself or the document switches it off.
+    let gates = |version: &str, role: &str, more: &str| {
+        kubelet(version, "aws", role, ubuntu, more)["config"].get("featureGates").cloned()
+    };
+    let on = Some(json!({"ImageVolume": true}));
+    assert_eq!(gates("v1.32.0", "ControlPlane", ""), on);
+    assert_eq!(gates("v1.35.0", "ControlPlane", ""), on);
+    assert_eq!(gates("v1.36.0", "ControlPlane", ""), None);
+    assert_eq!(gates("v1.31.0", "ControlPlane", ""), None);
+    assert_eq!(gates("v1.33.4", "Node", ""), None);
+    let off = "controlPlaneKubelet: {featureGates: {ImageVolume: \"false\"}}";
+    assert_eq!(gates("v1.33.4", "ControlPlane", off), Some(json!({"ImageVolume": false})));
+    // Pods of a control plane are not waited for long.
+    let period = |version: &str, role: &str| {
+        kubelet(version, "aws", role, ubuntu, "")["config"].get("crashLoopBackOff").cloned()
+    };
+    assert_eq!(period("v1.35.0", "ControlPlane"), Some(json!({"maxContainerRestartPeriod": "1m"})));
+    assert_eq!(period("v1.34.0", "ControlPlane"), None);
+    assert_eq!(period("v1.35.0", "Node"), None);
+    let flatcar = kubelet("v1.33.4", "aws", "Node", "075585003325/Flatcar-stable-3510.2.8-hvm", "");
+    assert_eq!(flatcar["config"]["volumePluginDir"], "/var/lib/kubelet/volumeplugins/");
+}
+
+/// nodeup's rule: on Ubuntu and Flatcar `/etc/resolv.conf` names systemd-resolved on the loopback, which pods do not reach.
+#[test]
+fn pods_are_told_the_servers_behind_systemd_resolved() {
+    let config = |kubelet: &str| kubelet_config(&format!("{}{}", cluster(""), group(kubelet)));
+    assert_eq!(config("")["resolvConf"], "/run/systemd/resolve/resolv.conf");
+    assert_eq!(config("kubelet: {resolvConf: /etc/own}")["resolvConf"], "/etc/own");
+    // What kops leaves to kubelet is left to it.
+    for field in ["hairpinMode", "serializeImagePulls", "tlsCipherSuites"] {
+        assert_eq!(config("").get(field), None, "{field}");
+    }
+}
+
+/// A machine with processors of NVIDIA's is tainted, unless the group says how, and has their runtime; the driver is told of.
+#[test]
+fn machines_with_processors_of_nvidia_are_kept_for_who_asks() {
+    let group_of = |machine: &str, spec: &str, more: &str| {
+        let text = format!("{}{}", cluster(spec), group(more)).replace("m5.large", machine);
+        (first_group(&text), warnings(&text))
+    };
+    let enabled = "containerd: {nvidiaGPU: {enabled: true}}";
+    let taint = json!([{"key": "nvidia.com/gpu", "effect": "NoSchedule"}]);
+    let (own, told) = group_of("g5.xlarge", "", enabled);
+    assert_eq!(own["taints"], taint);
+    assert!(told.iter().any(|message| message.contains("`nvidiaGPU`")), "{told:?}");
+    let runtime = own["runtime"]["config"].as_str().unwrap();
+    assert!(
+        runtime.contains("\"io.containerd.cri.v1.runtime\".containerd.runtimes.nvidia.options.BinaryName = \"/usr/bin/nvidia-container-runtime\""),
+        "{runtime}"
+    );
+    assert_eq!(group_of("p4d.24xlarge", enabled, "").0["taints"], taint);
+    assert_eq!(group_of("m5.large", enabled, "").0.get("taints"), None);
+    let said = format!("{enabled}\ntaints: [\"nvidia.com/gpu=yes:NoExecute\"]");
+    assert_eq!(
+        group_of("g5.xlarge", "", &said).0["taints"],
+        json!([{"key": "nvidia.com/gpu", "value": "yes", "effect": "NoExecute"}])
+    );
 }
 
 /// kops reserves nothing by itself, and hands reservations and thresholds to kubelet as they are written.

@@ -15,6 +15,7 @@ mod images;
 mod kubelet;
 mod parts;
 mod same;
+mod software;
 
 use bringup_ancestors::{Input, read};
 use bringup_diag::{Finding, Severity};

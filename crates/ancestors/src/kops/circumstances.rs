@@ -1,0 +1,78 @@
+//! What kops tells kubelet by itself, by cloud, role, system and version.
+
+use bringup_diag::Span;
+use bringup_yaml::{Entry, Node, Style};
+
+use super::kubelet::{MANIFESTS, Settings, value};
+use super::role::Role;
+use crate::tree::{Branch, text};
+
+/// What kops evicts pods for, if nothing else is said.
+const EVICTION: &str = "memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<10%,imagefs.inodesFree<5%";
+
+/// The first Kubernetes whose clouds all have their controllers outside of kubelet with kops.
+const FIRST_EXTERNAL: u16 = 24;
+
+/// What kops' own choices hang on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Circumstances<'a> {
+    pub(super) minor: Option<u16>,
+    /// The cloud, in the words of kops.
+    pub(super) cloud: &'a str,
+    pub(super) role: Role,
+    /// The family of the operating system.
+    pub(super) family: &'a str,
+    /// Machines with addresses of the cloud for their pods lose them if pods are ended too early.
+    pub(super) pods_leave_slowly: bool,
+}
+
+impl Circumstances<'_> {
+    /// Whether a controller of the cloud outside of kubelet completes a node. Of AWS the platform says it.
+    pub(super) fn is_external(self) -> bool {
+        !matches!(self.cloud, "aws" | "metal" | "") && self.minor.is_none_or(|minor| minor >= FIRST_EXTERNAL)
+    }
+
+    /// What kops sets where nobody says otherwise, in its own words.
+    pub(super) fn defaults(self, given: &[Entry], span: Span) -> Settings {
+        let mut defaults = vec![("evictionHard", EVICTION), ("podManifestPath", MANIFESTS)];
+        defaults.push(("runtimeRequestTimeout", "15m"));
+        if self.minor.is_some_and(|minor| minor >= 21)
+            && !self.pods_leave_slowly
+            && value(given, "shutdownGracePeriod").is_none()
+        {
+            defaults.extend([("shutdownGracePeriod", "30s"), ("shutdownGracePeriodCriticalPods", "10s")]);
+        }
+        if self.family == "flatcar" {
+            // Kubelet's own is beneath /usr, which cannot be written to.
+            defaults.push(("volumePluginDirectory", "/var/lib/kubelet/volumeplugins/"));
+        }
+        let mut settings = entries(&defaults, span);
+        if self.role == Role::ControlPlane && self.minor.is_some_and(|minor| (32..36).contains(&minor)) {
+            // The programs of etcd come to its pod as a volume; later minors have it on.
+            let mut gates = Branch::new(span);
+            gates.put("ImageVolume", text(span, "true"));
+            settings.push(entry("featureGates", gates.into_node(), span));
+        }
+        settings
+    }
+
+    /// What kops sets whatever is written.
+    pub(super) fn imposed(self, span: Span) -> Settings {
+        let mut imposed = Vec::new();
+        if self.cloud == "gce" {
+            imposed.push(("hairpinMode", "promiscuous-bridge"));
+        }
+        if self.role == Role::ControlPlane && self.minor.is_some_and(|minor| minor >= 35) {
+            imposed.push(("crashLoopBackOffMaxContainerRestartPeriod", "1m"));
+        }
+        entries(&imposed, span)
+    }
+}
+
+fn entries(words: &[(&str, &str)], span: Span) -> Settings {
+    words.iter().map(|(key, value)| entry(key, text(span, *value), span)).collect()
+}
+
+fn entry(key: &str, value: Node, span: Span) -> Entry {
+    Entry { key: key.to_owned(), key_style: Style::Plain, key_span: span, value }
+}

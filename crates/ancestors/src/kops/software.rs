@@ -1,0 +1,242 @@
+//! Where kubelet, the runtime and the plugins of CNI come from: kops fetches them, and its images have none of them.
+
+use bringup_diag::Span;
+use bringup_yaml::Node;
+
+use super::cluster::{Cluster, is_true};
+use super::image::System;
+use super::kubelet::value;
+use super::releases::{Piece, Release, release};
+use super::runtime_fields::{PACKAGES, RUNC};
+use crate::codes;
+use crate::tell::Teller;
+use crate::tree::{Branch, list, text};
+
+/// What kops takes for itself where nobody names a version of containerd.
+const CONTAINERD: &str = "2.3.4";
+const RUNC_WITH_IT: &str = "1.4.3";
+
+/// The first Kubernetes that the kops of today brings up: older ones came with another containerd.
+const FIRST: u16 = 32;
+
+/// The plugins of CNI by the first minor of Kubernetes that has them.
+const CNI: [(u16, &str); 4] = [(36, "1.9.1"), (35, "1.8.0"), (34, "1.7.1"), (FIRST, "1.6.2")];
+
+/// Where kops puts runc, and beneath what it puts containerd.
+const RUNC_PATH: &str = "/usr/sbin/runc";
+const CONTAINERD_ROOT: &str = "/usr";
+
+/// Whether the kops of today brings this Kubernetes up, with a containerd of its own choice.
+pub(super) fn is_current(minor: Option<u16>) -> bool {
+    minor.is_none_or(|minor| minor >= FIRST)
+}
+
+/// What the nodes of a cluster fetch, by version. A piece without a version is not fetched.
+pub(super) struct Software<'a> {
+    kubelet: Option<String>,
+    containerd: Option<String>,
+    runc: Option<String>,
+    cni: Option<&'static str>,
+    has_cni: bool,
+    is_own_build: bool,
+    docker: bool,
+    skips_containerd: bool,
+    /// Archives that are named in full.
+    own_containerd: Option<&'a Node>,
+    own_runc: Option<&'a Node>,
+    mirror: Option<&'a str>,
+}
+
+/// What software adds to a group.
+pub(super) struct Fetched {
+    /// `software`.
+    pub(super) software: Node,
+    /// runc, which is no part of containerd's archive.
+    pub(super) asset: Option<Node>,
+}
+
+impl<'a> Software<'a> {
+    /// What a cluster says of it.
+    pub(super) fn of(cluster: &'a Cluster<'_>) -> Self {
+        let containerd = &cluster.containerd;
+        let plain = |node: &Node| node.text().unwrap_or_default().trim_start_matches('v').to_owned();
+        let usual = |version: &str| is_current(cluster.minor).then(|| version.to_owned());
+        let runc = value(containerd, "runc");
+        let cni = CNI.iter().find(|(first, _)| cluster.minor.is_some_and(|minor| minor >= *first));
+        Self {
+            kubelet: cluster.whole_version(),
+            containerd: value(containerd, "version").map(plain).or_else(|| usual(CONTAINERD)),
+            runc: runc.and_then(|runc| runc.get("version")).map(plain).or_else(|| usual(RUNC_WITH_IT)),
+            cni: cni.map(|(_, version)| *version),
+            has_cni: cluster.fetches_cni(),
+            is_own_build: cluster.is_own_build(),
+            docker: cluster.docker,
+            skips_containerd: value(containerd, "skipInstall").is_some_and(is_true),
+            own_containerd: value(containerd, "packages"),
+            own_runc: runc.and_then(|runc| runc.get("packages")),
+            mirror: cluster.mirror(),
+        }
+    }
+
+    /// The software of a group.
+    pub(super) fn group(&self, system: System, is_arm: bool, span: Span) -> Fetched {
+        let mut software = Branch::new(span);
+        let fetched = |piece, version: Option<&str>| {
+            let found = release(piece, version?, is_arm, self.mirror);
+            Some(download(&found.url, found.digest?, is_arm, span))
+        };
+        let has_packages = !matches!(system.family, "flatcar" | "generic");
+        let package = || has_packages.then(|| source(span, "package"));
+        let kubelet = fetched(Piece::Kubelet, self.kubelet.as_deref()).map(Branch::into_node);
+        software.put_some("kubelet", kubelet.or_else(|| package().map(Branch::into_node)));
+        let mut asset = None;
+        if self.docker {
+            software.put_some("runtime", package().map(Branch::into_node));
+        } else if self.skips_containerd || system.has_containerd() {
+            software.put("runtime", source(span, "image").into_node());
+        } else {
+            let own = self.own_containerd.and_then(|given| named(given, is_arm));
+            let runtime = own.or_else(|| fetched(Piece::Containerd, self.containerd.as_deref()));
+            let runtime = runtime.map(|mut runtime| {
+                runtime.put("path", text(span, CONTAINERD_ROOT));
+                runtime.put_some("version", self.containerd.as_deref().map(|version| text(span, version)));
+                runtime
+            });
+            if runtime.is_some() {
+                asset = self.runc(is_arm, span);
+            }
+            software.put_some("runtime", runtime.or_else(package).map(Branch::into_node));
+        }
+        if self.has_cni {
+            let cni = fetched(Piece::Cni, self.cni);
+            software.put_some("cni", cni.or_else(package).map(Branch::into_node));
+        }
+        Fetched { software: software.into_node(), asset }
+    }
+
+    fn runc(&self, is_arm: bool, span: Span) -> Option<Node> {
+        let named = self.own_runc.and_then(|given| address(given, is_arm));
+        let (url, digest) = match (named, &self.runc) {
+            (Some(named), _) => named,
+            (None, Some(version)) => {
+                let Release { url, digest } = release(Piece::Runc, version, is_arm, self.mirror);
+                (text(span, url), text(span, digest?))
+            }
+            (None, None) => return None,
+        };
+        let mut asset = Branch::new(span);
+        asset.put("name", text(span, Piece::Runc.name()));
+        asset.put("urls", list(span, vec![url]));
+        asset.put("sha256", digest);
+        asset.put("path", text(span, RUNC_PATH));
+        asset.put("mode", text(span, "0755"));
+        Some(asset.into_node())
+    }
+
+    /// Tells what is fetched, and what kops would fetch and nobody here knows the digest of.
+    pub(super) fn tell(&self, place: Span, tell: &mut Teller<'_>) {
+        let mut known: Vec<String> = Vec::new();
+        let mut unknown: Vec<(Piece, Option<&str>)> = Vec::new();
+        let containerd = !self.skips_containerd && !self.docker;
+        for (piece, version, is_wanted) in [
+            (Piece::Kubelet, self.kubelet.as_deref(), !self.is_own_build),
+            (Piece::Containerd, self.containerd.as_deref(), containerd && self.own_containerd.is_none()),
+            (Piece::Runc, self.runc.as_deref(), containerd && self.own_runc.is_none()),
+            (Piece::Cni, self.cni, self.has_cni),
+        ] {
+            match version.map(|version| (version, release(piece, version, false, self.mirror))) {
+                _ if !is_wanted => {}
+                Some((version, Release { digest: Some(_), .. })) => {
+                    known.push(format!("{} {version}", piece.name()));
+                }
+                _ => unknown.push((piece, version)),
+            }
+        }
+        if !known.is_empty() {
+            let message = format!(
+                "fetched from where kops has it, and with the digest that kops expects: {}",
+                known.join(", ")
+            );
+            let hint = "write `software` in additions to have it from elsewhere, such as `software: {kubelet: {from: image}}`";
+            tell.note(codes::DIFFERENCE, place, message, hint);
+        }
+        for (piece, version) in unknown {
+            self.tell_unknown(piece, version, place, tell);
+        }
+    }
+
+    fn tell_unknown(&self, piece: Piece, version: Option<&str>, place: Span, tell: &mut Teller<'_>) {
+        let key = if piece == Piece::Containerd { "runtime" } else { piece.name() };
+        let shown = version.unwrap_or("VERSION");
+        let url = release(piece, shown, false, self.mirror).url;
+        let digest = match piece {
+            Piece::Kubelet | Piece::Cni => format!("from `{url}.sha256`"),
+            Piece::Containerd => format!("from `{url}.sha256sum`"),
+            Piece::Runc => "from `runc.sha256sum` of the release".to_owned(),
+        };
+        let named =
+            version.map_or_else(|| piece.name().to_owned(), |version| format!("{} {version}", piece.name()));
+        let message = format!(
+            "kops fetches {named}, whose digest nobody here knows: nodes take the system's own, which images that kops takes may not have"
+        );
+        let block = if piece == Piece::Runc {
+            format!(
+                "`assets: [{{name: runc, urls: [{url}], sha256: ..., path: {RUNC_PATH}, mode: \"0755\"}}]`"
+            )
+        } else {
+            format!(
+                "`software: {{{key}: {{from: url, downloads: {{x86_64: {{urls: [{url}], sha256: ...}}}}}}}}`"
+            )
+        };
+        let hint = format!("write {block} for the groups in additions, with the digest {digest}");
+        // Additions may say it.
+        if tell.has_additions {
+            tell.note(codes::DIFFERENCE, place, message, hint);
+        } else {
+            tell.warning(codes::FIELD_DIFFERS, place, message, hint);
+        }
+    }
+}
+
+fn source(span: Span, word: &str) -> Branch {
+    let mut item = Branch::new(span);
+    item.put("from", text(span, word));
+    item
+}
+
+fn download(url: &str, digest: &str, is_arm: bool, span: Span) -> Branch {
+    fetched(text(span, url), text(span, digest), is_arm, span)
+}
+
+fn fetched(url: Node, digest: Node, is_arm: bool, span: Span) -> Branch {
+    let mut download = Branch::new(span);
+    download.put("urls", list(url.span, vec![url]));
+    download.put("sha256", digest);
+    let mut downloads = Branch::new(span);
+    downloads.put(if is_arm { "aarch64" } else { "x86_64" }, download.into_node());
+    let mut item = source(span, "url");
+    item.put("downloads", downloads.into_node());
+    item
+}
+
+/// The archive for this processor that a document names.
+fn named(packages: &Node, is_arm: bool) -> Option<Branch> {
+    let (url, digest) = address(packages, is_arm)?;
+    Some(fetched(url, digest, is_arm, packages.span))
+}
+
+fn address(packages: &Node, is_arm: bool) -> Option<(Node, Node)> {
+    let (url, digest) = if is_arm { ("urlArm64", "hashArm64") } else { ("urlAmd64", "hashAmd64") };
+    Some((packages.get(url)?.clone(), packages.get(digest)?.clone()))
+}
+
+/// Accounts for the fields of `containerd.packages` and `containerd.runc`.
+pub(super) fn account_for(containerd: &Node, tell: &mut Teller<'_>) {
+    if let Some(packages) = containerd.get("packages") {
+        tell.record(packages, "`packages` of kops' containerd", PACKAGES);
+    }
+    let runc = containerd.get("runc").map(|runc| tell.record(runc, "`runc` of kops' containerd", RUNC));
+    if let Some(packages) = runc.and_then(|runc| runc.get("packages")) {
+        tell.record(packages, "`packages` of kops' runc", PACKAGES);
+    }
+}
