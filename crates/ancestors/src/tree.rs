@@ -16,6 +16,11 @@ impl Branch {
         Self { entries: Vec::new(), span }
     }
 
+    /// Whether nothing has been put in.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Sets a key to a value; both stand where the value does.
     pub(crate) fn put(&mut self, key: &str, value: Node) {
         let key_span = value.span;
