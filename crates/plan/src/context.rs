@@ -75,7 +75,7 @@ impl<'a> Context<'a> {
 
     /// Whether what was another program's input is taken as that program takes it.
     pub(crate) fn takes_as_given(&self) -> bool {
-        self.spec.flavour == Flavour::Eks && self.group.in_place_of.is_some()
+        self.spec.flavour.is_of_eks() && self.group.in_place_of.is_some()
     }
 
     /// Whether nodes of those images get eksctl's files and labels, too: the script itself knows of none.

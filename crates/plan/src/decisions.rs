@@ -2,10 +2,11 @@
 
 use std::net::IpAddr;
 
+use bringup_diag::Finding;
 use bringup_kubelet::Minor;
 use bringup_spec::{
-    AgentSource, Bootstrap, Flavour, JoinMethod, MaxPods, NodeGroup, NodeNamePolicy, OsFamily, Platform,
-    PodNetworking, Role, RuntimeName, SoftwareSource,
+    AgentSource, Bootstrap, Flavour, ImageProgram, JoinMethod, MaxPods, NodeGroup, NodeNamePolicy, OsFamily,
+    Platform, PodNetworking, Role, RuntimeName, SoftwareSource,
 };
 
 use crate::context::Context;
@@ -24,6 +25,8 @@ pub(crate) struct Decisions {
     pub(crate) dns: Vec<IpAddr>,
     /// Pods really in force: what the operator gave to kubelet directly stands above the document's own field.
     pub(crate) max_pods: PodLimit,
+    /// What kubelet is told, where memory is kept for another number of pods: [`Self::max_pods`].
+    pub(crate) told_pods: Option<u32>,
     /// The other bound on pods, which kubelet works out from the cores that it finds.
     pub(crate) pods_per_core: Option<u32>,
     pub(crate) election: Option<Election>,
@@ -73,6 +76,7 @@ impl Decisions {
             ipv6: network::is_ipv6(&context.spec.network),
             dns: network::dns_addresses(&context.spec.network),
             max_pods: checked_pod_limit(context),
+            told_pods: told_pods(context),
             // What takes our place keeps memory for the pods of the instance type, whatever kubelet is told.
             pods_per_core: pods_per_core(group).filter(|_| !context.takes_as_given()),
             election: election(context),
@@ -232,7 +236,10 @@ const MANY_PODS: u32 = 1000;
 /// How many pods a node takes, which must be some and not too many.
 fn checked_pod_limit(context: &mut Context<'_>) -> PodLimit {
     let limit = pod_limit(context);
-    let (PodLimit::Fixed(pods) | PodLimit::Interfaces { cap: Some(pods), .. }) = limit else { return limit };
+    let (PodLimit::Fixed(found) | PodLimit::Interfaces { cap: Some(found), .. }) = limit else {
+        return limit;
+    };
+    let pods = told_pods(context).unwrap_or(found);
     let kubelet = &context.group.kubelet;
     let path = if kubelet.flags.contains_key("max-pods") {
         context.at(["kubelet", "flags", "max-pods"])
@@ -264,6 +271,14 @@ fn pods_per_core(group: &NodeGroup) -> Option<u32> {
     let config = group.kubelet.config.get("podsPerCore").and_then(serde_json::Value::as_u64);
     let flag = group.kubelet.flags.get("pods-per-core").and_then(|text| text.as_literal()?.parse().ok());
     flag.or(config).filter(|pods| *pods > 0).map(|pods| u32::try_from(pods).unwrap_or(u32::MAX))
+}
+
+/// The number that kubelet is told where the image's program keeps memory for the pods of the instance type all the same.
+fn told_pods(context: &Context<'_>) -> Option<u32> {
+    match context.group.max_pods {
+        Some(MaxPods::Fixed(pods)) if context.takes_as_given() => Some(pods),
+        _ => None,
+    }
 }
 
 /// How many pods a node takes, and says where that came from.
@@ -301,10 +316,15 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
         return PodLimit::Fixed(u32::try_from(pods).unwrap_or(u32::MAX));
     }
     let path = context.at(["maxPods"]);
+    let mut subject = "max pods";
     let limit = match &group.max_pods {
         Some(MaxPods::Fixed(pods)) => {
-            context.origin("max pods", pods.to_string(), Origin::Document(path));
-            return PodLimit::Fixed(*pods);
+            context.origin("max pods", pods.to_string(), Origin::Document(path.clone()));
+            if !context.takes_as_given() {
+                return PodLimit::Fixed(*pods);
+            }
+            subject = "pods that memory is kept for";
+            PodLimit::Interfaces { prefix_delegation: false, custom_networking: false, cap: None }
         }
         Some(MaxPods::Interfaces(PodNetworking { expression: Some(cel), .. })) => {
             check_expression(context, cel);
@@ -327,7 +347,7 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
             );
         }
         context.origin(
-            "max pods",
+            subject,
             max_pods::DEFAULT.to_string(),
             Origin::Default("Kubernetes' own default".to_owned()),
         );
@@ -343,15 +363,34 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
             (["instanceTypes"].as_slice(), "worked out from the interfaces of the instance type")
         };
         let path = context.at(keys.iter().copied());
-        context.origin("max pods", pods.to_string(), Origin::Derived(path, how.to_owned()));
+        tell_of_kept_memory(context, pods);
+        context.origin(subject, pods.to_string(), Origin::Derived(path, how.to_owned()));
         return PodLimit::Fixed(pods);
     }
     context.origin(
-        "max pods",
+        subject,
         "@{maxPods}",
         Origin::Node("from the instance type and its interfaces".to_owned()),
     );
     limit
+}
+
+/// What we would keep for the pods that kubelet is told, beside what the image's program keeps.
+fn tell_of_kept_memory(context: &mut Context<'_>, pods: u32) {
+    let Some(told) = told_pods(context).filter(|told| *told != pods) else { return };
+    let [kept, ours] = [pods, told].map(reservations::memory_mib);
+    let message = format!(
+        "kubelet takes {told} pods, and {kept}Mi of memory are kept for {pods}, as the program of the image does"
+    );
+    let hint = format!(
+        "for {told} pods we would keep {ours}Mi: set `kubeReserved` of kubelet, or leave `inPlaceOf` out"
+    );
+    let code = match context.group.in_place_of {
+        Some(ImageProgram::Bootstrap) => codes::BOOTSTRAP_DIFFERS,
+        _ => codes::NODEADM_DIFFERS,
+    };
+    let place = context.document.place(&context.at(["maxPods"]));
+    context.findings.push(Finding::note(code, message).at(place).hint(hint));
 }
 
 /// What nodeadm passes over, and what is not understood.

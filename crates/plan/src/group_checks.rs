@@ -109,7 +109,7 @@ pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
         context.key_warning(
             codes::WITHOUT_EFFECT,
             &path,
-            "`inPlaceOf` has no effect: only the flavour `eks` stands in for a program of the image",
+            "`inPlaceOf` has no effect: only the flavours `eks` and `eksctl` stand in for a program of the image",
             "write `flavour: eks`, or remove it",
         );
     }

@@ -92,7 +92,7 @@ pub(crate) fn patch(context: &mut Context<'_>, decisions: &Decisions) -> Option<
         config.insert("clusterDNS".to_owned(), json!(addresses));
     }
     if context.group.max_pods.is_some() {
-        config.insert("maxPods".to_owned(), max_pods(&decisions.max_pods));
+        config.insert("maxPods".to_owned(), max_pods(decisions));
     }
     swap(context, &mut config);
     let mut config = Value::Object(config);
@@ -100,10 +100,10 @@ pub(crate) fn patch(context: &mut Context<'_>, decisions: &Decisions) -> Option<
     config.as_object().is_some_and(|object| !object.is_empty()).then_some(config)
 }
 
-fn max_pods(limit: &PodLimit) -> Value {
-    match limit {
-        PodLimit::Fixed(pods) => json!(pods),
-        PodLimit::Interfaces { .. } | PodLimit::Expression { .. } => template::number(&Fact::MaxPods),
+fn max_pods(decisions: &Decisions) -> Value {
+    match (decisions.told_pods, &decisions.max_pods) {
+        (Some(pods), _) | (None, &PodLimit::Fixed(pods)) => json!(pods),
+        (None, PodLimit::Interfaces { .. } | PodLimit::Expression { .. }) => template::number(&Fact::MaxPods),
     }
 }
 
@@ -137,7 +137,7 @@ fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
             "ephemeral-storage": reservations::EPHEMERAL_STORAGE,
             "memory": reserved_memory,
         },
-        "maxPods": max_pods(&decisions.max_pods),
+        "maxPods": max_pods(decisions),
         "protectKernelDefaults": true,
         "readOnlyPort": 0,
         "serializeImagePulls": false,

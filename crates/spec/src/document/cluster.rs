@@ -87,11 +87,18 @@ choices! {
     }
 }
 
+impl Flavour {
+    /// Whether nodes are those of EKS, whose images have programs of their own.
+    pub fn is_of_eks(self) -> bool {
+        matches!(self, Self::Eks | Self::Eksctl)
+    }
+}
+
 impl ClusterSpec {
     /// Whether what was another program's input is taken as that program takes it: its addresses and authorities need
     /// not make sense to us.
     pub fn takes_as_given(&self) -> bool {
-        self.flavour == Flavour::Eks
+        self.flavour.is_of_eks()
             && !self.node_groups.is_empty()
             && self.node_groups.iter().all(|group| group.in_place_of.is_some())
     }

@@ -21,7 +21,7 @@ record! {
         "platform" => platform: Platform = Platform::Generic,
         /// The operating system, `ubuntu` or `{family: ubuntu, version: "24.04"}`.
         "os" => os: Os,
-        /// The program of EKS' images whose input this was, with the flavour `eks`: its answers stand where ours would differ.
+        /// The program of EKS' images whose input this was, with the flavours `eks` and `eksctl`: its answers stand where ours would differ.
         "inPlaceOf" => in_place_of: Option<ImageProgram>,
         /// The processor.
         "architecture" => architecture: Architecture = Architecture::X86_64,
@@ -112,7 +112,8 @@ choices! {
 choices! {
     /// Programs of EKS' images that join a node to its cluster.
     "program" pub enum ImageProgram {
-        /// `/etc/eks/bootstrap.sh`: no files and labels of eksctl's, memory kept for the pods of the instance type.
+        /// `/etc/eks/bootstrap.sh`: memory kept for the pods of the instance type; with the flavour `eks`, no files and labels
+        /// of eksctl's.
         Bootstrap = "bootstrap",
         /// `nodeadm`: memory kept for the pods of the instance type or of `maxPods.expression`.
         Nodeadm = "nodeadm",
