@@ -143,7 +143,9 @@ fn lay_group(spec: &mut Node, more: &Node, tell: &mut Teller<'_>) {
             }
         }
     }
-    if let (false, Some(name)) = (used, name) {
+    // What is said of a group that has been refused is for nobody, and why has been told.
+    let refused = |name: &str| tell.has_refused(name) || tell.has_refused(&plain_name(name));
+    if let (false, Some(name)) = (used, name.filter(|name| !refused(name))) {
         let hint = format!("the groups are {}; leave `name` out to add to each", names(&known));
         tell.error(codes::ADDITIONS, more.span, format!("there is no node group `{name}` to add to"), hint);
     }

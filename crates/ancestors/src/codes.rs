@@ -10,8 +10,9 @@ bringup_diag::codes! {
     /// A field of another system's document that is understood and not carried out: the node will differ from the one
     /// that the other system makes. The hint says what to write instead, or what to do about it.
     FIELD_DIFFERS = "ancestor/field-differs";
-    /// What another system's document asks for stops the translation: no node can be brought up from it here. Nothing
-    /// is built; the hint says what to write instead, or which system to stay with.
+    /// What another system's document asks for stops the translation: no node can be brought up from it here. A node
+    /// group is left out by itself, and the others are built; else nothing is. The hint says what to write instead, or which
+    /// system to stay with.
     FIELD_REFUSED = "ancestor/field-refused";
     /// A value of another type than the other system takes at this place. Its own tool would refuse it too, or read
     /// something else than was meant.

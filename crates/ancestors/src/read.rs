@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bringup_diag::{Finding, Findings, Place, Span};
 use bringup_spec::nodeconfig::unpack;
-use bringup_spec::{Files, Read};
+use bringup_spec::{Document, Files};
 use bringup_yaml::{Content, Limits, Node};
 
 use crate::additions::{is_additions, lay_over};
@@ -19,6 +19,28 @@ pub struct Input<'a> {
     pub name: &'a str,
     /// The text.
     pub text: &'a str,
+}
+
+/// What files hold.
+#[derive(Debug)]
+pub struct Read {
+    /// The documents that could be read.
+    pub documents: Vec<Document>,
+    /// What there is to tell about the files, in their order.
+    pub findings: Findings,
+    /// The node groups of other systems that no node can be brought up from, which the documents are without.
+    pub refused: Vec<Refused>,
+}
+
+/// A node group of another system's document that no node can be brought up from here.
+#[derive(Debug)]
+pub struct Refused {
+    /// The name of its cluster, as a Bringup document has it.
+    pub cluster: String,
+    /// Its own, likewise.
+    pub group: String,
+    /// What there is to tell about it: why it is refused, and what else is wrong with it.
+    pub findings: Findings,
 }
 
 /// Whether a text holds a document of another system. User-data does not, whatever its parts are, nor does an Ignition
@@ -111,6 +133,7 @@ type OfSystems = BTreeMap<System, Vec<Node>>;
 pub fn read(inputs: &[Input<'_>]) -> Read {
     let mut documents = Vec::new();
     let mut findings = Findings::new();
+    let mut refused = Vec::new();
     let mut theirs: Vec<Theirs<'_>> = Vec::new();
     let parts: Vec<Vec<Part>> = inputs.iter().map(|input| unpacked(*input, &mut findings)).collect();
     for (number, (input, parts)) in inputs.iter().zip(&parts).enumerate() {
@@ -140,8 +163,9 @@ pub fn read(inputs: &[Input<'_>]) -> Read {
         let translated = translated(theirs);
         documents.extend(translated.documents);
         findings.append(translated.findings);
+        refused = translated.refused;
     }
-    Read { documents, findings }
+    Read { documents, findings, refused }
 }
 
 /// The documents of a text, those of lists one by one.
@@ -229,12 +253,12 @@ fn translated(inputs: Vec<Theirs<'_>>) -> Read {
     }
     let whole = tell.settle(&trees);
     trees.extend(rest);
-    let mut findings = tell.into_findings();
+    let (mut findings, refused) = tell.ended();
     // Where nothing could be translated, or something is missing, that has been told.
     if trees.is_empty() || !whole {
-        return Read { documents: Vec::new(), findings: findings.sorted() };
+        return Read { documents: Vec::new(), findings: findings.sorted(), refused };
     }
     let read = bringup_spec::read_trees(&files, &text, trees);
     findings.append(read.findings);
-    Read { documents: read.documents, findings: findings.sorted() }
+    Read { documents: read.documents, findings: findings.sorted(), refused }
 }

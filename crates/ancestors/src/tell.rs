@@ -4,6 +4,9 @@ use bringup_diag::{Code, Finding, Findings, Severity, Span};
 use bringup_spec::Files;
 use bringup_yaml::Node;
 
+use crate::codes;
+use crate::read::Refused;
+
 /// Collects findings while documents are translated.
 #[derive(Debug)]
 pub(crate) struct Teller<'a> {
@@ -17,6 +20,8 @@ pub(crate) struct Teller<'a> {
     pub(crate) added_minor: Option<u16>,
     /// What is true only of an agent on the node: whether there is one may be said by additions.
     of_agent: Vec<OfAgent>,
+    /// Node groups that no node can be brought up from, each with its place.
+    refused: Vec<(Span, Refused)>,
 }
 
 /// A note that hangs on the agent of a node group.
@@ -38,6 +43,7 @@ impl<'a> Teller<'a> {
             missing: Vec::new(),
             added_minor: None,
             of_agent: Vec::new(),
+            refused: Vec::new(),
         }
     }
 
@@ -69,6 +75,31 @@ impl<'a> Teller<'a> {
         hint: impl Into<String>,
     ) {
         self.push(Finding::note(code, message).hint(hint), span);
+    }
+
+    /// Translates a node group. What refuses it is told of it alone: the other groups can do without.
+    pub(crate) fn group<T>(
+        &mut self,
+        (cluster, span): (&str, Span),
+        translate: impl FnOnce(&mut Self) -> (T, String),
+    ) -> Option<T> {
+        let before = std::mem::take(&mut self.findings);
+        let (group, name) = translate(self);
+        let told = std::mem::replace(&mut self.findings, before);
+        let refuses =
+            |finding: &Finding| finding.severity == Severity::Error && finding.code == codes::FIELD_REFUSED;
+        if told.iter().any(refuses) {
+            let refused = Refused { cluster: cluster.to_owned(), group: name, findings: told.sorted() };
+            self.refused.push((span, refused));
+            return None;
+        }
+        self.findings.append(told);
+        Some(group)
+    }
+
+    /// Whether this is the name of a group that has been refused.
+    pub(crate) fn has_refused(&self, name: &str) -> bool {
+        self.refused.iter().any(|(_, refused)| refused.group == name)
     }
 
     /// A note that is true where there is an agent on the nodes of a group; with `assumed`, only where nobody says how it
@@ -127,7 +158,8 @@ impl<'a> Teller<'a> {
             groups.map(|group| (group.span, group.get("agent"))).collect();
         // One agent that is taken for granted stands for all.
         let mut granted = false;
-        for note in std::mem::take(&mut self.of_agent) {
+        let refused = |group: Span| self.refused.iter().any(|(span, _)| *span == group);
+        for note in std::mem::take(&mut self.of_agent).into_iter().filter(|note| !refused(note.group)) {
             let agent = agents.iter().find(|(span, _)| *span == note.group).and_then(|(_, agent)| *agent);
             let word = agent.and_then(|agent| agent.get("from").unwrap_or(agent).text());
             if word != Some("none") && !(note.assumed && (agent.is_some() || granted)) {
@@ -142,7 +174,8 @@ impl<'a> Teller<'a> {
         self.findings.push(finding.at(self.files.place(span)));
     }
 
-    pub(crate) fn into_findings(self) -> Findings {
-        self.findings
+    /// All that has been told, and the groups that have been refused.
+    pub(crate) fn ended(self) -> (Findings, Vec<Refused>) {
+        (self.findings, self.refused.into_iter().map(|(_, refused)| refused).collect())
     }
 }

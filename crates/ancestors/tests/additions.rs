@@ -18,7 +18,7 @@ fn additions(body: &str) -> String {
     format!("apiVersion: bringup.dev/v1alpha1\nkind: Additions\n{body}")
 }
 
-fn with(body: &str) -> bringup_spec::Read {
+fn with(body: &str) -> bringup_ancestors::Read {
     read(&[("theirs.yaml", &cluster("cls-a")), ("more.yaml", &additions(body))])
 }
 

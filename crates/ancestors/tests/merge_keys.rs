@@ -7,7 +7,7 @@ use serde_json::json;
 
 use support::{read, told, value};
 
-fn cluster(machines: &str) -> bringup_spec::Read {
+fn cluster(machines: &str) -> bringup_ancestors::Read {
     let text = format!(
         "apiVersion: platform.tkestack.io/v1\nkind: Cluster\nmetadata: {{name: cls-a}}\nspec:\n  type: Baremetal\n  version: 1.33.1\n  machines:\n{machines}"
     );

@@ -2,8 +2,8 @@
 
 mod support;
 
-use bringup_ancestors::{Input, read};
-use bringup_spec::{NodeGroup, NodeNamePolicy, Read};
+use bringup_ancestors::{Input, Read, read};
+use bringup_spec::{NodeGroup, NodeNamePolicy};
 use serde_json::json;
 
 const CLUSTER: &str = "---

@@ -2,9 +2,9 @@
 
 mod support;
 
+use bringup_ancestors::Read;
 use bringup_diag::Severity;
 use bringup_plan::{Action, LocalFiles, Plan};
-use bringup_spec::Read;
 use serde_json::{Value, json};
 
 use support::{converts, plans, read, told, value};

@@ -3,8 +3,8 @@
 mod support;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use bringup_ancestors::{Input, joins_a_node, read};
-use bringup_spec::{NodeGroup, OsFamily, Read};
+use bringup_ancestors::{Input, Read, joins_a_node, read};
+use bringup_spec::{NodeGroup, OsFamily};
 
 const CALL: &str = r#"#!/bin/bash -xe
 exec > >(tee /var/log/user-data.log|logger -t user-data -s 2>/dev/console) 2>&1

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use bringup_ancestors::Input;
+use bringup_ancestors::{Input, Refused};
 use bringup_carry::{
     Load, Rendered, carriers_of, lost_guarantees, resolve_parts, unused_encoding, without_agent,
 };
 use bringup_cloudformation::codes::UNKNOWN_PARAMETER;
-use bringup_diag::{Finding, Findings, Sources, closest};
+use bringup_diag::{Finding, Findings, Severity, Sources, closest};
 use bringup_plan::{LocalEntry, LocalFiles, sha256_hex};
 use bringup_spec::{Carrier, Document, NodeGroup};
 
@@ -32,6 +32,8 @@ pub(crate) struct Project {
     roots: Vec<PathBuf>,
     /// What there is to tell about the documents as such.
     pub(crate) findings: Findings,
+    /// Node groups that are meant and that no node can be brought up from; the documents are without them.
+    refused: Vec<Refused>,
     /// The texts that findings point into.
     pub(crate) sources: Sources,
     /// The names of the inputs.
@@ -120,6 +122,7 @@ impl Project {
             local: Vec::new(),
             roots: Vec::new(),
             findings: Findings::new(),
+            refused: Vec::new(),
             sources: Sources::new(),
             names: Vec::new(),
         };
@@ -148,6 +151,7 @@ impl Project {
         let named: Vec<Input<'_>> = inputs.iter().map(|(name, _, text)| Input { name, text }).collect();
         let read = bringup_ancestors::read(&named);
         project.findings.append(read.findings);
+        project.tell_refused(read.refused, selection);
         let shown = match &selection.files_dir {
             Some(directory) => format!("`{}`", directory.display()),
             None => "the document's folder".to_owned(),
@@ -181,6 +185,31 @@ impl Project {
                 self.sources.add(shown_path(root, reference), text);
             }
         }
+    }
+
+    /// What is refused is an answer to those who want that group, and a note to those who want another.
+    fn tell_refused(&mut self, refused: Vec<Refused>, selection: &Selection) {
+        let meant = |wanted: Option<&str>, name: &str| wanted.is_none_or(|wanted| wanted == name);
+        for refused in refused {
+            if meant(selection.cluster.as_deref(), &refused.cluster)
+                && meant(selection.group.as_deref(), &refused.group)
+            {
+                self.refused.push(refused);
+                continue;
+            }
+            let why = refused.findings.into_iter().filter(|finding| finding.severity == Severity::Error);
+            self.findings.extend(why.map(|finding| Finding { severity: Severity::Note, ..finding }));
+        }
+    }
+
+    /// The node groups that are meant and cannot be brought up.
+    pub(crate) fn refused(&self) -> &[Refused] {
+        &self.refused
+    }
+
+    /// What there is to tell about the node groups that are meant and cannot be brought up; nothing if there are none.
+    pub(crate) fn refusals(&self) -> Findings {
+        self.refused.iter().flat_map(|refused| refused.findings.iter().cloned()).collect()
     }
 
     /// Two clusters of one name would be written over each other. Those of one file have been told of when it was read.
@@ -223,6 +252,13 @@ impl Project {
                     keys.push(GroupKey { document: index, group });
                 }
             }
+        }
+        if let (Some(_), true, Some(refused)) = (&selection.group, keys.is_empty(), self.refused.first()) {
+            return Err(refusal(refused));
+        }
+        if let (Some(name), [], false) = (&selection.group, names.as_slice(), self.findings.has_errors()) {
+            let stop = Stop::input(format!("there is no node group `{name}`"));
+            return Err(stop.with_hint("the document has none at all"));
         }
         known("node group", selection.group.as_deref(), names)?;
         Ok(keys)
@@ -332,6 +368,17 @@ impl Project {
             finding
         });
         named.collect::<Findings>().sorted()
+    }
+}
+
+/// The answer to those who want a group that is refused.
+pub(crate) fn refusal(refused: &Refused) -> Stop {
+    let why = refused.findings.iter().find(|finding| finding.severity == Severity::Error);
+    let message = why.map(|finding| finding.message.as_str()).unwrap_or_default();
+    let stop = Stop::input(format!("the node group `{}` is refused: {message}", refused.group));
+    match why.and_then(|finding| finding.hint.as_deref()) {
+        Some(hint) => stop.with_hint(hint),
+        None => stop,
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn page(mut command: Command) -> String {
     }
     page.push_str(
         "## Exit codes\n\n| code | meaning |\n| --- | --- |\n| 0 | good, warnings included |\n\
-         | 1 | the answer is no: over budget, differs, warnings with `--strict` |\n| 2 | the call or the input is wrong |\n",
+         | 1 | the answer is no: over budget, differs, a node group that is refused (the others are built), warnings with `--strict` |\n| 2 | the call or the input is wrong |\n",
     );
     page
 }

@@ -104,7 +104,8 @@ fn translated(name: &str, text: &str) -> Outcome {
     let found = read(&[Input { name, text }]);
     let mut codes = Vec::new();
     let mut unknown = Vec::new();
-    for finding in &found.findings {
+    let refused = found.refused.iter().flat_map(|refused| &refused.findings);
+    for finding in found.findings.iter().chain(refused) {
         codes.push(format!("{} {}", finding.severity.word(), finding.code.name));
         if finding.code == bringup_ancestors::codes::UNKNOWN_FIELD {
             unknown.push(finding.message.clone());

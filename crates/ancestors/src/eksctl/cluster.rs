@@ -8,9 +8,9 @@ use super::family::Family;
 use super::{group, network, tables};
 use crate::codes;
 use crate::fields::{Record, is_nothing};
-use crate::ids;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
+use crate::{ids, nodeadm};
 
 /// The version of Kubernetes that eksctl takes where the document says none.
 const DEFAULT_VERSION: &str = "1.34";
@@ -212,7 +212,11 @@ fn groups(document: &Node, top: &Record<'_>, cluster: &Cluster<'_>, tell: &mut T
                 );
                 continue;
             }
-            groups.push(group::translated(item, index, managed, cluster, tell));
+            groups.extend(tell.group((&nodeadm::plain_name(cluster.name), item.span), |tell| {
+                let group = group::translated(item, index, managed, cluster, tell);
+                let name = group.tree.get("name").and_then(Node::text).unwrap_or_default().to_owned();
+                (group, name)
+            }));
         }
     }
     let silent = |node: &&Node| node.entries().is_some() && node.get("volumeEncrypted").is_none();
@@ -227,10 +231,10 @@ fn groups(document: &Node, top: &Record<'_>, cluster: &Cluster<'_>, tell: &mut T
         );
     }
     if !any {
-        let message = "this ClusterConfig has no node groups: there is no node to bring up";
-        let hint =
-            "add `nodeGroups` or `managedNodeGroups`; a cluster without them is left to eksctl as a whole";
-        tell.error(codes::MISSING, document.span, message, hint);
+        let message =
+            "this ClusterConfig has no node groups: there is no node to bring up, and nothing is made";
+        let hint = "leave the cluster to eksctl as a whole; nodes of EKS' Auto Mode and of Fargate are brought up by AWS";
+        tell.note(codes::DIFFERENCE, document.span, message, hint);
     }
     groups
 }

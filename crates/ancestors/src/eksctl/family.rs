@@ -86,12 +86,12 @@ fn refuse(word: &str, span: Span, tell: &mut Teller<'_>) {
     let (message, hint) = if lower.starts_with("bottlerocket") {
         (
             "Bottlerocket configures itself from settings of its own, and runs no other agent: its nodes cannot be brought up here".to_owned(),
-            "leave this group to eksctl, in a document of its own; or write `amiFamily: AmazonLinux2023`".to_owned(),
+            "leave this group to eksctl, or write `amiFamily: AmazonLinux2023`; other groups are built without it".to_owned(),
         )
     } else if lower.starts_with("windows") {
         (
             "nodes of Windows cannot be brought up here: there is no systemd, and no agent for it".to_owned(),
-            "leave this group to eksctl, in a document of its own".to_owned(),
+            "leave this group to eksctl; other groups are built without it".to_owned(),
         )
     } else {
         let names = || FAMILIES.iter().map(|(name, _)| *name);
@@ -116,6 +116,14 @@ impl Family {
                 os.put("version", text(span, release));
                 os.into_node()
             }
+        }
+    }
+
+    /// The program of the image that eksctl leaves the joining to.
+    pub(super) fn program(self) -> &'static str {
+        match self {
+            Self::AmazonLinux2 | Self::Ubuntu { .. } => "bootstrap",
+            Self::AmazonLinux2023 => "nodeadm",
         }
     }
 

@@ -67,6 +67,7 @@ pub(super) fn translated(
     tree.put("name", plain_name(&name, "the group", tell));
     tree.put("platform", text(span, "aws"));
     tree.put("os", family.os(fields.get("amiFamily").map_or(span, |family| family.span)));
+    tree.put("inPlaceOf", plain(span, family.program()));
     let types = instances::types(&given, tell);
     let arm = instances::is_arm(&given, &types);
     if arm {

@@ -6,9 +6,11 @@ use bringup_yaml::Node;
 use super::cluster::Cluster;
 use super::group::Given;
 use super::tables;
+use crate::codes;
 use crate::fields::Record;
+use crate::ids;
 use crate::tell::Teller;
-use crate::tree::{Branch, plain};
+use crate::tree::{Branch, plain, text};
 
 /// eksctl's size of a volume that says none, in GiB.
 const SIZE: u32 = 80;
@@ -35,15 +37,28 @@ pub(super) fn translated(given: &Given<'_>, cluster: &Cluster<'_>, tell: &mut Te
     if !said && others.is_empty() && !on_outpost {
         return Vec::new();
     }
-    let mut volumes = vec![volume(fields, given.span, on_outpost)];
+    let taken: Vec<&str> = others.iter().filter_map(|other| other.get("volumeName")?.text()).collect();
+    let mut free =
+        ('f'..='p').map(|letter| format!("/dev/sd{letter}")).filter(|name| !taken.contains(&&**name));
+    let mut root = volume(fields, given.span, on_outpost, tell);
+    // The root's is the image's where it cannot be what is written.
+    root.put_some("device", fields.get("volumeName").filter(|name| is_device(name, tell)).cloned());
+    let mut volumes = vec![root.into_node()];
     for other in others {
         let fields = tell.record(other, "an additional volume", tables::VOLUME);
-        volumes.push(volume(&fields, other.span, cluster.on_outpost));
+        let mut volume = volume(&fields, other.span, cluster.on_outpost, tell);
+        if let Some(name) = fields.get("volumeName") {
+            let fits = is_device(name, tell);
+            let device =
+                if fits { Some(name.clone()) } else { free.next().map(|free| text(name.span, free)) };
+            volume.put_some("device", device);
+        }
+        volumes.push(volume.into_node());
     }
     volumes
 }
 
-fn volume(fields: &Record<'_>, span: Span, on_outpost: bool) -> Node {
+fn volume(fields: &Record<'_>, span: Span, on_outpost: bool, tell: &mut Teller<'_>) -> Branch {
     let mut volume = Branch::new(span);
     match fields.entry("volumeSize") {
         Some(size) => volume.put_field("sizeGiB", size),
@@ -58,16 +73,26 @@ fn volume(fields: &Record<'_>, span: Span, on_outpost: bool) -> Node {
     }
     for (field, key) in [
         ("volumeType", "type"),
-        ("volumeName", "device"),
         ("volumeEncrypted", "encrypted"),
         ("volumeKmsKeyID", "kmsKey"),
         ("volumeIOPS", "iops"),
         ("volumeThroughput", "throughput"),
-        ("snapshotID", "snapshot"),
     ] {
         if let Some(entry) = fields.entry(field) {
             volume.put_field(key, entry);
         }
     }
-    volume.into_node()
+    volume
+        .put_some("snapshot", fields.get("snapshotID").and_then(|id| ids::real(id, "snap-", tell)).cloned());
+    volume
+}
+
+/// Whether this can be the name of a device. eksctl takes anything, and EC2 refuses it later.
+fn is_device(name: &Node, tell: &mut Teller<'_>) -> bool {
+    let fits = name.text().is_some_and(|name| name.starts_with("/dev/") || name.starts_with("xvd"));
+    if !fits {
+        let message = "this can be no device of an instance: another is taken";
+        tell.warning(codes::FIELD_DIFFERS, name.span, message, "write one such as `/dev/sdf`");
+    }
+    fits
 }

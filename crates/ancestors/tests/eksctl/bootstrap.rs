@@ -373,3 +373,23 @@ fn blocks_stay_whole() {
     ));
     assert_eq!(scripts(&group), ["#!/bin/bash\nif [ -e /x ]; then\n  echo there\nfi\n"]);
 }
+
+/// Both programs of EKS' images keep 11 MiB for each pod of the instance type's own number, and 255: m5.large has
+/// addresses for 29 pods, so that is 574, whatever kubelet is told.
+#[test]
+fn memory_is_kept_for_the_pods_of_the_instance_type() {
+    for family in ["AmazonLinux2", "AmazonLinux2023", "Ubuntu2204"] {
+        for pods in [11, 123] {
+            let text = config(&format!(
+                "nodeGroups:\n- {{name: ng, amiFamily: {family}, instanceType: m5.large, maxPodsPerNode: {pods}}}\n"
+            ));
+            group(&text);
+            let json = serde_json::to_string(&plan(&document(&text), 0)).unwrap().replace(['\\', ' '], "");
+            assert!(json.contains("\"memory\":\"574Mi\""), "{family}: {json}");
+            assert!(json.contains(&format!("\"maxPods\":{pods}")), "{family}: {json}");
+            if family != "AmazonLinux2023" {
+                assert!(json.contains(&format!("MAX_PODS={pods}")), "{family}: {json}");
+            }
+        }
+    }
+}

@@ -31,11 +31,43 @@ fn a_document_that_is_not_eksctls_own_is_refused() {
     }
 }
 
+/// eksctl makes such clusters, for AWS' own nodes: nothing is wrong with them.
 #[test]
 fn a_cluster_without_node_groups_has_nothing_to_bring_up() {
-    let told = told(&config("autoModeConfig: {enabled: true}\n"));
-    assert!(told.iter().any(|line| line.contains("this ClusterConfig has no node groups")), "{told:#?}");
-    assert!(read_text(&config("")).documents.is_empty());
+    let text = config("autoModeConfig: {enabled: true}\n");
+    let told = told(&text);
+    assert!(
+        told.iter().any(|line| line.starts_with("note ") && line.contains("has no node groups")),
+        "{told:#?}"
+    );
+    let read = read_text(&text);
+    assert!(read.documents.is_empty() && !read.findings.has_errors(), "{told:#?}");
+}
+
+/// A group that cannot be brought up is left out by itself; additions for it are for nobody.
+#[test]
+fn a_group_that_is_refused_leaves_the_others_as_they_are() {
+    let one = config("nodeGroups:\n- name: linux\nmanagedNodeGroups:\n- name: other\n");
+    let refused = [
+        "- {name: bad, amiFamily: WindowsServer2022CoreContainer}\n",
+        "- {name: bad, amiFamily: Bottlerocket, bottlerocket: {settings: {}}}\n",
+        "- {name: bad, launchTemplate: {id: lt-0123456789abcdef0}}\n",
+        "- {name: bad, amiFamily: AmazonLinux2, overrideBootstrapCommand: \"bash -c \\\"$(fetch)\\\" /etc/eks/bootstrap.sh\"}\n",
+    ];
+    let additions = "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec:\n  nodeGroups:\n  - {name: bad, agent: none}\n";
+    let alone = read(&[Input { name: "a", text: &one }]);
+    for bad in refused {
+        let text = format!("{one}{bad}");
+        let found = read(&[Input { name: "a", text: &text }, Input { name: "b", text: additions }]);
+        assert!(!found.findings.has_errors(), "{:#?}", found.findings);
+        let [out] = found.refused.as_slice() else { panic!("{bad}: {:#?}", found.refused) };
+        assert_eq!((out.cluster.as_str(), out.group.as_str()), ("demo", "bad"));
+        assert!(out.findings.has_errors());
+        let tree = |read: &bringup_ancestors::Read| {
+            bringup_yaml::to_yaml(&read.documents.first().unwrap().tree().to_value())
+        };
+        assert_eq!(tree(&found), tree(&alone));
+    }
 }
 
 /// Anything may stand where a group, a list or a mapping is expected.

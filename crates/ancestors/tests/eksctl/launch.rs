@@ -190,3 +190,21 @@ fn types_without_efa_are_named() {
         ]
     );
 }
+
+/// eksctl's own documentation has such an example: EC2 would refuse it, and all else can be seen.
+#[test]
+fn devices_and_snapshots_that_cannot_be_are_left_out() {
+    let text = config(
+        "nodeGroups:\n- name: ng\n  volumeName: root\n  additionalVolumes:\n  - {volumeName: /dev/sdf, volumeSize: 8, snapshotID: snap-0123456789abcdef0}\n  - {volumeName: /tmp/mount-1, volumeSize: 8, snapshotID: snapshot-id}\n",
+    );
+    let launch = group(&text).launch.unwrap();
+    let devices: Vec<Option<&str>> = launch.volumes.iter().map(|volume| volume.device.as_deref()).collect();
+    assert_eq!(devices, [None, Some("/dev/sdf"), Some("/dev/sdg")]);
+    let snapshots: Vec<Option<&str>> =
+        launch.volumes.iter().map(|volume| volume.snapshot.as_deref()).collect();
+    assert_eq!(snapshots, [None, Some("snap-0123456789abcdef0"), None]);
+    let told = told(&text);
+    let warned =
+        |what: &str| told.iter().filter(|line| line.starts_with("warning") && line.contains(what)).count();
+    assert_eq!((warned("no device of an instance"), warned("no id of AWS'")), (2, 1), "{told:#?}");
+}

@@ -12,10 +12,10 @@ mod findings;
 mod launch;
 mod marks;
 
-use bringup_ancestors::{Input, read};
+use bringup_ancestors::{Input, Read, read};
 use bringup_diag::{Finding, Severity};
 use bringup_plan::{LocalFiles, Plan, compile};
-use bringup_spec::{Document, NodeGroup, Read};
+use bringup_spec::{Document, NodeGroup};
 
 /// A document with these groups, on Kubernetes 1.32.
 fn config(groups: &str) -> String {
@@ -71,9 +71,11 @@ fn plan(document: &Document, index: usize) -> Plan {
 /// Findings as `severity code line message`, without the notes that every document draws.
 fn told(text: &str) -> Vec<String> {
     let read = read_text(text);
+    let refused = read.refused.iter().flat_map(|refused| &refused.findings);
     let usual = ["the agent is taken to be in the image", "volumes are encrypted unless"];
     read.findings
         .iter()
+        .chain(refused)
         .filter(|finding| !usual.iter().any(|usual| finding.message.starts_with(usual)))
         .map(|finding| {
             let line = finding.place.as_ref().map_or(0, |place| place.span.start.line);

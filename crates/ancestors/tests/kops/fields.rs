@@ -212,7 +212,7 @@ fn additions_know_a_cluster_and_a_group_by_both_names() {
         assert_eq!(tree["spec"]["nodeGroups"][0]["swap"], "keep");
         assert_eq!(tree["spec"]["nodeGroups"][0]["name"], "nodes-a");
     }
-    let hints = |read: bringup_spec::Read| -> Vec<String> {
+    let hints = |read: bringup_ancestors::Read| -> Vec<String> {
         read.findings
             .into_iter()
             .filter(|finding| finding.code.name == "ancestor/additions")

@@ -17,10 +17,9 @@ mod parts;
 mod same;
 mod software;
 
-use bringup_ancestors::{Input, read};
+use bringup_ancestors::{Input, Read, read};
 use bringup_diag::{Finding, Severity};
 use bringup_plan::{Action, Content, LocalFiles, Plan, compile};
-use bringup_spec::Read;
 use serde_json::Value;
 
 /// A cluster of kops on AWS, with more lines of its `spec`.

@@ -4,10 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use bringup_ancestors::Input;
+use bringup_ancestors::{Input, Read};
 use bringup_diag::{Finding, Severity};
 use bringup_plan::{LocalEntry, LocalFile, LocalFiles, Plan};
-use bringup_spec::Read;
 
 /// Reads files, by name and text.
 pub(crate) fn read(files: &[(&str, &str)]) -> Read {
@@ -113,7 +112,7 @@ pub(crate) fn plans(read: &Read, local: &LocalFiles) -> BTreeMap<String, Plan> {
 pub(crate) fn converts(read: &Read, local: &LocalFiles) {
     let tree = read.documents.first().expect("a document").tree();
     let written = bringup_yaml::to_yaml(&tree.to_value());
-    let again = bringup_spec::read("converted.yaml", &written);
+    let again = self::read(&[("converted.yaml", &written)]);
     assert_eq!(told(&again, Severity::Error), Vec::<String>::new(), "{written}");
     let digests = |read: &Read| -> BTreeMap<String, String> {
         plans(read, local).into_iter().map(|(name, plan)| (name, plan.digest())).collect()

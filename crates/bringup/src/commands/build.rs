@@ -23,6 +23,8 @@ struct Outcome {
     groups: Vec<GroupView>,
     findings: Findings,
     over_budget: bool,
+    /// Whether there are node groups that cannot be brought up.
+    refused: bool,
     written: Option<usize>,
 }
 
@@ -52,10 +54,14 @@ fn build(arguments: &Build, project: &Project, terminal: &Terminal) -> Result<Ou
         progress.inc(1);
     }
     progress.finish_and_clear();
+    let refusals = project.refusals();
+    let refused = refusals.has_errors();
+    let wrong = render::verdict(&findings) == Verdict::Wrong || refused && built.is_empty();
+    findings.append(refusals);
     let findings = findings.sorted();
-    if render::verdict(&findings) == Verdict::Wrong {
+    if wrong {
         let groups = built.into_iter().filter_map(|group| group.view).collect();
-        return Ok(Outcome { groups, findings, over_budget, written: None });
+        return Ok(Outcome { groups, findings, over_budget, refused, written: None });
     }
     let (groups, count) = write(&arguments.directory, built, terminal)?;
     if arguments.selection.group.is_none() {
@@ -63,7 +69,7 @@ fn build(arguments: &Build, project: &Project, terminal: &Terminal) -> Result<Ou
     }
     let page = report::page(&project.names, &groups, &findings);
     files::fill(&arguments.directory, &[(REPORT, page.as_bytes())], Readers::All)?;
-    Ok(Outcome { groups, findings, over_budget, written: Some(count + 1) })
+    Ok(Outcome { groups, findings, over_budget, refused, written: Some(count + 1) })
 }
 
 /// Writes the files of each group to a directory of its own.
@@ -103,7 +109,9 @@ fn group_directory(directory: &Path, view: &GroupView) -> PathBuf {
 fn verdict(outcome: &Outcome, strict: bool) -> Verdict {
     if outcome.written.is_none() {
         Verdict::Wrong
-    } else if outcome.over_budget_on_its_platform() || strict && outcome.findings.count(Severity::Warning) > 0
+    } else if outcome.refused
+        || outcome.over_budget_on_its_platform()
+        || strict && outcome.findings.count(Severity::Warning) > 0
     {
         Verdict::No
     } else {
@@ -155,6 +163,7 @@ fn tell(
         .collect();
     let ending = match verdict {
         Verdict::Wrong => "; nothing was written",
+        Verdict::No if outcome.refused => "; the node groups that are refused were left out",
         Verdict::No if arguments.strict && !outcome.over_budget_on_its_platform() => {
             "; with `--strict`, warnings are failures"
         }

@@ -146,7 +146,10 @@ fn document_side(
             side.insert(view.title(), NodeState::from(&view.plan).with_carriers(files));
         }
     }
-    if render::verdict(&findings) == Verdict::Wrong {
+    let refusals = project.refusals();
+    let wrong = render::verdict(&findings) == Verdict::Wrong || side.is_empty() && refusals.has_errors();
+    if wrong {
+        findings.append(refusals);
         let findings = findings.sorted();
         terminal.findings(&findings, &project.sources);
         if arguments.output == Form::Json {
@@ -154,6 +157,8 @@ fn document_side(
         }
         return Ok(None);
     }
+    // Groups that are refused are compared with nothing.
+    terminal.findings(&refusals.sorted(), &project.sources);
     Ok(Some(side))
 }
 

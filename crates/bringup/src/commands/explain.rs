@@ -34,9 +34,11 @@ pub(crate) fn execute(arguments: &Explain, terminal: &mut Terminal) -> Result<Ve
         findings.append(built.findings);
         groups.extend(built.view);
     }
+    let wrong = findings.has_errors() || groups.is_empty() && !project.refused().is_empty();
+    findings.append(project.refusals());
     let findings = findings.sorted();
     terminal.findings(&findings, &project.sources);
-    if findings.has_errors() {
+    if wrong {
         if arguments.output == Form::Json {
             terminal.json(&failure(Verdict::Wrong, &findings))?;
         }
@@ -61,13 +63,18 @@ pub(crate) fn execute(arguments: &Explain, terminal: &mut Terminal) -> Result<Ve
     if arguments.output == Form::Json {
         let groups: Vec<Value> = groups.iter().map(|group| as_json(group, subject)).collect();
         terminal.json(&json!({"groups": groups}))?;
-        return Ok(Verdict::Good);
+        return Ok(verdict(&project));
     }
     for group in &groups {
         let text = as_text(group, subject, terminal.paint());
         terminal.data(text.as_bytes())?;
     }
-    Ok(Verdict::Good)
+    Ok(verdict(&project))
+}
+
+/// Of groups that are refused there is nothing to explain.
+fn verdict(project: &Project) -> Verdict {
+    if project.refused().is_empty() { Verdict::Good } else { Verdict::No }
 }
 
 /// Draws one group; as text, one after the other.
@@ -91,13 +98,14 @@ fn draw(
             drawn.push(Graph::of(&view.plan, &view.operator, &carriers_of(document, group)).drawn(form));
         }
     }
-    let findings = findings.sorted();
-    terminal.findings(&findings, &project.sources);
-    if findings.has_errors() {
+    let wrong = findings.has_errors() || drawn.is_empty() && !project.refused().is_empty();
+    findings.append(project.refusals());
+    terminal.findings(&findings.sorted(), &project.sources);
+    if wrong {
         return Ok(Verdict::Wrong);
     }
     terminal.data(drawn.join("\n").as_bytes())?;
-    Ok(Verdict::Good)
+    Ok(verdict(project))
 }
 
 /// `area/kebab-name`

@@ -9,7 +9,7 @@ use bringup_spec::{Carrier, UserDataEncoding};
 use crate::Terminal;
 use crate::arguments::{Kind, Render, Selection};
 use crate::outcome::{Stop, Verdict};
-use crate::project::{GroupKey, Project, Wish};
+use crate::project::{GroupKey, Project, Wish, refusal};
 
 pub(crate) fn execute(arguments: &Render, terminal: &mut Terminal) -> Result<Verdict, Stop> {
     let project = Project::load(std::slice::from_ref(&arguments.file), &arguments.selection)?;
@@ -56,8 +56,12 @@ pub(crate) fn verdict(findings: &Findings) -> Verdict {
 pub(crate) fn only_group(project: &Project, selection: &Selection) -> Result<GroupKey, Stop> {
     let keys = project.selected(selection)?;
     match keys.as_slice() {
-        [key] => Ok(*key),
-        [] => Err(Stop::input("the document has no node group")),
+        // One that is left of several is not the only one.
+        [key] if project.refused().is_empty() => Ok(*key),
+        [] => Err(match project.refused() {
+            [first, ..] => refusal(first),
+            [] => Stop::input("the document has no node group"),
+        }),
         several => {
             let clusters = project.documents.len();
             let names: Vec<String> = several
@@ -69,7 +73,8 @@ pub(crate) fn only_group(project: &Project, selection: &Selection) -> Result<Gro
                     _ => format!("`--cluster {} --group {}`", document.cluster.metadata.name, group.name),
                 })
                 .collect();
-            Err(Stop::input(format!("there are {} node groups; which one?", several.len()))
+            let count = several.len() + project.refused().len();
+            Err(Stop::input(format!("there are {count} node groups; which one?"))
                 .with_hint(format!("add {}", names.join(" or "))))
         }
     }

@@ -12,6 +12,7 @@ mod mistakes;
 mod pictures;
 mod program;
 mod readme;
+mod refused;
 mod rough;
 mod schema_walk;
 mod schemas;
