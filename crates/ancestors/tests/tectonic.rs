@@ -376,3 +376,34 @@ fn configs_that_bring_no_node_up_are_refused() {
         assert!(errors.iter().any(|error| error.contains(expected)), "{expected}\n{errors:#?}");
     }
 }
+
+/// Kubelet in a container that another command watches, its configuration in a file, a mark of another name: as others of
+/// Tectonic's kind have them.
+#[test]
+fn kubelet_in_a_container_with_its_configuration_in_a_file_is_read() {
+    let kubelet = "[Service]\nEnvironment=KUBELET_IMAGE=quay.io/poseidon/kubelet:v1.32.1\nExecStartPre=/usr/bin/docker run -d --name kubelet --privileged $KUBELET_IMAGE --config=/etc/kubernetes/kubelet.yaml --bootstrap-kubeconfig=/etc/kubernetes/kubeconfig --kubeconfig=/var/lib/kubelet/kubeconfig --cluster_domain=reef.local\nExecStart=docker logs -f kubelet\nExecStop=docker stop kubelet\n";
+    let bootkube = "[Unit]\nConditionPathExists=!/opt/x/done\n[Service]\nType=oneshot\nExecStart=/opt/x/start\nExecStartPost=/bin/touch /opt/x/done\nExecStartPost=/bin/touch /opt/x/other\n";
+    let yaml = format!(
+        "variant: fcos\nversion: 1.5.0\nsystemd:\n  units:\n    - {}\n    - {}\nstorage:\n  files:\n    - path: /etc/kubernetes/kubelet.yaml\n      contents:\n        inline: |\n          kind: KubeletConfiguration\n          clusterDNS: [10.3.0.10]\n          readOnlyPort: 0\n    - path: /etc/containerd/config.toml\n      contents: {{inline: \"version = 2\\n\"}}\n",
+        unit("kubelet.service", kubelet),
+        unit("bootkube.service", bootkube)
+    );
+    let additions = "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nmetadata: {name: c}\nspec: {network: {serviceRanges: [10.3.0.0/16]}}\n";
+    let read = read(&[("worker.yaml", &yaml), ("additions.yaml", additions)]);
+    assert_eq!(told(&read, Severity::Error), Vec::<String>::new());
+    assert_eq!(value(&read, "spec/kubernetes/version"), json!("1.32.1"));
+    assert_eq!(value(&read, "spec/network/domain"), json!("reef.local"));
+    assert_eq!(value(&read, "spec/network/dns"), json!(["10.3.0.10"]));
+    assert_eq!(value(&read, "spec/join/kubeconfig/file"), json!("/etc/kubernetes/kubeconfig"));
+    assert_eq!(group(&read, "os"), json!("generic"));
+    assert_eq!(group(&read, "kubelet"), json!({"config": {"readOnlyPort": 0}}));
+    assert_eq!(group(&read, "runtime"), json!({"config": "version = 2\n"}));
+    assert_eq!(group(&read, "files"), Value::Null);
+    assert_eq!(group(&read, "units"), Value::Null);
+    // The mark is the agent's own; what else is made is made.
+    assert_eq!(
+        group(&read, "controlPlane/run"),
+        json!(["/bin/sh", "-ec", "'/opt/x/start'\n'/bin/touch' '/opt/x/other'"])
+    );
+    converts(&read, &LocalFiles::default());
+}

@@ -1,5 +1,6 @@
 //! The commands that Tectonic's units are made of, known by what they do.
 
+use super::known_files::image_of;
 use super::unit_text::{command, words};
 
 /// What a command of a unit is for.
@@ -49,7 +50,9 @@ pub(super) fn known(value: &str) -> Known {
         ("echo", _) => Known::Says,
         ("touch", [path]) => Known::Mark((*path).clone()),
         ("rkt", _) => Known::Container,
-        ("docker", [what, ..]) if matches!(what.as_str(), "rm" | "stop" | "kill" | "pull") => {
+        ("docker" | "podman", [what, ..])
+            if matches!(what.as_str(), "rm" | "stop" | "kill" | "pull" | "logs" | "image") =>
+        {
             Known::Container
         }
         _ => Known::Other(words),
@@ -62,10 +65,16 @@ pub(super) fn kubelet_words(words: &[String]) -> Option<Vec<String>> {
         let base = word.rsplit('/').next().unwrap_or_default();
         matches!(base, "kubelet" | "kubelet-wrapper")
     };
+    // A container has a name, and its image is kubelet's own program or is told which of its programs to run.
+    let is_named = |at: usize| {
+        at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|word| word == "--name")
+    };
+    let names = |(at, word): &(usize, &String)| is_kubelet(word) && !word.starts_with('-') && !is_named(*at);
     let at = if words.first().is_some_and(is_kubelet) {
         Some(0)
     } else {
-        words.iter().rposition(|word| is_kubelet(word) && !word.starts_with('-'))
+        let program = words.iter().enumerate().filter(names).map(|(at, _)| at).next_back();
+        program.max(words.iter().rposition(|word| image_of(word).is_some()))
     };
     if let Some(at) = at {
         return Some(words.iter().skip(at.saturating_add(1)).cloned().collect());
@@ -113,6 +122,7 @@ mod tests {
             "/usr/lib/coreos/kubelet-wrapper --a=b",
             "/usr/bin/docker run --name kubelet --net=host quay.io/hyperkube:v1 /hyperkube kubelet --a=b",
             "/bin/sh -c 'exec /opt/bin/kubelet --a=b'",
+            "/usr/bin/docker run -d --name kubelet --privileged quay.io/poseidon/kubelet:v1.33.1 --a=b",
         ] {
             assert_eq!(kubelet_words(&super::super::unit_text::words(command)), flags, "{command}");
         }

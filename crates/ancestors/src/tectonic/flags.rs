@@ -1,12 +1,13 @@
 //! The flags of a kubelet that is started by its unit, each in the place that it has here.
 
 use bringup_diag::Span;
+use bringup_yaml::{Limits, Node, parse_one};
 
 use super::group::{Cluster, Group, literal, put_at, say};
 use crate::codes;
 use crate::kubelet_flags;
 use crate::tell::Teller;
-use crate::tree::{Branch, list, plain, text};
+use crate::tree::{Branch, list, moved, plain, text};
 
 /// What a flag becomes of KubeletConfiguration.
 enum Shape {
@@ -120,7 +121,8 @@ pub(super) fn take(
             tell.warning(codes::FIELD_DIFFERS, span, message, hint);
             continue;
         }
-        one(name, &value, span, group, cluster, tell);
+        // As kubelet does.
+        one(&name.replace('_', "-"), &value, span, group, cluster, tell);
     }
 }
 
@@ -145,9 +147,15 @@ fn one(name: &str, value: &str, span: Span, group: &mut Group, cluster: &mut Clu
             cluster.kubeconfig.get_or_insert(file.into_node());
         }
         "bootstrap-kubeconfig" => {
-            let hint = "say how nodes join with additions: `join: {method: bootstrap-token, token: {…}}`";
-            differs(tell, hint);
+            let message =
+                format!("the credentials in `{value}` are kubelet's own here, and not traded for others");
+            let hint = "where they are a token's, say so with additions: `join: {method: bootstrap-token, token: {…}}`";
+            tell.warning(codes::FIELD_DIFFERS, span, message, hint);
+            let mut file = Branch::new(span);
+            file.put("file", text(span, value));
+            cluster.kubeconfig = Some(file.into_node());
         }
+        "config" => config_file(value, span, group, cluster, tell),
         "client-ca-file" if value != "/etc/kubernetes/ca.crt" => {
             let message = format!("the cluster's authority is in `/etc/kubernetes/ca.crt`, not in `{value}`");
             tell.note(codes::DIFFERENCE, span, message, "nothing has to be done");
@@ -219,6 +227,33 @@ fn other(name: &str, value: &str, span: Span, group: &mut Group, cluster: &Clust
         }
     };
     put_at(&mut group.config, path, node);
+}
+
+/// A KubeletConfiguration among the files of the config: its fields, instead of the file.
+fn config_file(path: &str, span: Span, group: &mut Group, cluster: &mut Cluster, tell: &mut Teller<'_>) {
+    let said = |file: &Node| file.get("path").and_then(Node::text) == Some(path);
+    let at = group.files.iter().position(said);
+    let content = at.and_then(|at| group.files.get(at)?.get("content")).cloned();
+    let parsed =
+        content.as_ref().and_then(Node::text).and_then(|text| parse_one(text, Limits::default()).ok()?);
+    let (Some(at), Some(content), Some(given)) = (at, content, parsed) else {
+        let message =
+            format!("`{path}` is not among these files: kubelet's configuration is not known from it");
+        let hint = "write its fields with additions: `kubelet: {config: {…}}`";
+        tell.warning(codes::FIELD_DIFFERS, span, message, hint);
+        return;
+    };
+    group.files.remove(at);
+    for entry in given.entries().unwrap_or_default() {
+        let value = moved(entry.value.clone(), content.span);
+        match entry.key.as_str() {
+            "apiVersion" | "kind" => {}
+            "clusterDNS" => say(&mut cluster.dns, value, "`clusterDNS`", tell),
+            "clusterDomain" => say(&mut cluster.domain, value, "`clusterDomain`", tell),
+            "maxPods" => group.max_pods = Some(value),
+            key => group.config.put(key, value),
+        }
+    }
 }
 
 /// Since 1.16 a node may not give itself the labels of roles.

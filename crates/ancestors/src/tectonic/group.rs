@@ -47,6 +47,8 @@ pub(super) struct Group {
     pub(super) span: Span,
     pub(super) is_master: bool,
     pub(super) on_aws: bool,
+    /// The family of the operating system.
+    pub(super) os: &'static str,
     /// Where kubelet's unit, or the one before it, stands.
     pub(super) joins: Option<Span>,
     pub(super) labels: Branch,
@@ -75,6 +77,7 @@ impl Group {
             span,
             is_master: false,
             on_aws: false,
+            os: "flatcar",
             joins: None,
             labels: branch(),
             taints: Vec::new(),
@@ -114,7 +117,7 @@ impl Group {
         if self.on_aws {
             group.put("platform", text(span, "aws"));
         }
-        group.put("os", text(span, "flatcar"));
+        group.put("os", text(span, self.os));
         if self.is_master {
             group.put("role", text(span, "control-plane"));
         }

@@ -50,7 +50,12 @@ pub(super) fn take(
         return true;
     }
     if path == KUBECONFIG {
-        return kubeconfig(content, span, cluster, tell);
+        kubeconfig(content, span, cluster, tell);
+        return true;
+    }
+    if path == "/etc/containerd/config.toml" {
+        group.runtime.put("config", text(span, content));
+        return true;
     }
     if path.starts_with("/etc/systemd/system.conf.d/") {
         proxy(content, span, cluster, tell);
@@ -87,14 +92,12 @@ fn environment(content: &str, span: Span, group: &mut Group, cluster: &mut Clust
 }
 
 /// A kubeconfig says where the API is; who may use it is not taken over.
-fn kubeconfig(content: &str, span: Span, cluster: &mut Cluster, tell: &mut Teller<'_>) -> bool {
-    let Ok(Some(tree)) = parse_one(content, Limits::default()) else { return false };
-    let Some(first) = tree.get("clusters").and_then(Node::items).and_then(<[Node]>::first) else {
-        return false;
-    };
+fn kubeconfig(content: &str, span: Span, cluster: &mut Cluster, tell: &mut Teller<'_>) {
+    let tree = parse_one(content, Limits::default()).ok().flatten().unwrap_or_default();
+    let first = tree.get("clusters").and_then(Node::items).and_then(<[Node]>::first);
     let said = |node: Option<&Node>| node.and_then(Node::text).map(str::to_owned);
-    let inner = first.get("cluster");
-    if let Some(name) = said(first.get("name")) {
+    let inner = first.and_then(|first| first.get("cluster"));
+    if let Some(name) = said(first.and_then(|first| first.get("name"))) {
         say(&mut cluster.name, text(span, plain_name(&name)), "the cluster's name", tell);
     }
     if let Some(server) = said(inner.and_then(|inner| inner.get("server"))) {
@@ -106,7 +109,6 @@ fn kubeconfig(content: &str, span: Span, cluster: &mut Cluster, tell: &mut Telle
     let message = format!("`{KUBECONFIG}` holds credentials, and is not taken over");
     let hint = "have it put there over SSH, or fetched with additions: `join: {method: kubeconfig, kubeconfig: {s3: \"s3://BUCKET/KEY\"}}`; take it out of this config, which every process of the machine can read";
     tell.warning(codes::INLINE_SECRET, span, message, hint);
-    true
 }
 
 /// `DefaultEnvironment=HTTP_PROXY=…` of the manager: the agent and the runtime need it too.

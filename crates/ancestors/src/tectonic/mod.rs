@@ -70,6 +70,10 @@ fn translated(
         }
     }
     let mut group = Group::new(config.span);
+    // Butane says for whom it writes; a config itself does not.
+    if top.text("variant").is_some_and(|variant| variant != "flatcar") {
+        group.os = "generic";
+    }
     // The version first: which flags kubelet has hangs on it.
     let mapping = storage::take(&top, &mut group, cluster, tell);
     let skips_runtime = units::take(&top, lines, &mut group, cluster, tell);

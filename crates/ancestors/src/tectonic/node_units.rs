@@ -157,32 +157,43 @@ pub(super) fn kubelet(
             }
         }
     }
-    if let Some(version) = variables.get("KUBELET_IMAGE_TAG").and_then(|value| tag(value)) {
+    let tagged = variables.get("KUBELET_IMAGE_TAG").and_then(|value| tag(value));
+    let image = || {
+        let commands = settings.iter().filter(|setting| setting.key.starts_with("ExecStart"));
+        commands
+            .flat_map(|setting| expanded_words(&setting.value, &variables))
+            .find_map(|word| image_of(&word))
+    };
+    if let Some(version) = tagged.or_else(image) {
         cluster.say_version(&version, at, tell);
     }
-    // The last command counts; an empty one takes back what stands before it.
-    let start = settings.iter().rfind(|setting| setting.key == "ExecStart" && !setting.value.is_empty());
     for setting in settings {
-        kubelet_setting(setting, group, cluster, tell);
+        kubelet_setting(setting, &variables, group, cluster, tell);
     }
-    let Some(start) = start else {
-        let message = "`kubelet.service` says no command: no flag of kubelet is known from it";
-        tell.warning(codes::FIELD_DIFFERS, at, message, "give the unit with its `ExecStart=`");
-        return;
-    };
-    let all: Vec<String> =
-        words(command(&start.value)).into_iter().flat_map(|word| expanded(word, &variables)).collect();
-    if let Some(version) = all.iter().find_map(|word| image_of(word)) {
-        cluster.say_version(&version, start.span, tell);
-    }
-    if let Some(words) = kubelet_words(&all) {
-        flags::take(&words, start.span, group, cluster, tell);
+    // The last command counts; a container may be started before the command that only watches it.
+    let commands = ["ExecStart", "ExecStartPre"].into_iter().flat_map(|key| {
+        settings.iter().rev().filter(move |setting| setting.key == key && !setting.value.is_empty())
+    });
+    let found = commands.filter_map(|setting| Some((setting.span, flags_in(setting, &variables)?)));
+    let mut found: Vec<(Span, Vec<String>)> = found.collect();
+    found.sort_by_key(|(_, words)| words.is_empty());
+    if let Some((span, words)) = found.first() {
+        flags::take(words, *span, group, cluster, tell);
     } else {
-        let message = "where kubelet's flags begin in this command is not known: none is taken over";
+        let message = "where kubelet's flags are in this unit is not known: none is taken over";
         let hint =
             "write `ExecStart=` with kubelet itself, or its flags with additions: `kubelet: {flags: {…}}`";
-        tell.warning(codes::FIELD_DIFFERS, start.span, message, hint);
+        tell.warning(codes::FIELD_DIFFERS, at, message, hint);
     }
+}
+
+/// The flags of kubelet in a command that runs it.
+fn flags_in(setting: &Setting, variables: &BTreeMap<String, String>) -> Option<Vec<String>> {
+    kubelet_words(&expanded_words(&setting.value, variables))
+}
+
+fn expanded_words(value: &str, variables: &BTreeMap<String, String>) -> Vec<String> {
+    words(command(value)).into_iter().flat_map(|word| expanded(word, variables)).collect()
 }
 
 /// A word that is a variable of the unit, as the words that it stands for.
@@ -198,7 +209,13 @@ fn expanded(word: String, variables: &BTreeMap<String, String>) -> Vec<String> {
     vec![whole]
 }
 
-fn kubelet_setting(setting: &Setting, group: &mut Group, cluster: &mut Cluster, tell: &mut Teller<'_>) {
+fn kubelet_setting(
+    setting: &Setting,
+    variables: &BTreeMap<String, String>,
+    group: &mut Group,
+    cluster: &mut Cluster,
+    tell: &mut Teller<'_>,
+) {
     let Setting { section, key, value, span } = setting;
     match (section.as_str(), key.as_str()) {
         (_, "Description" | "Documentation")
@@ -238,6 +255,10 @@ fn kubelet_setting(setting: &Setting, group: &mut Group, cluster: &mut Cluster, 
             Known::Authority => of_authority(*span, cluster, tell),
             Known::Container => of_container(*span, tell),
             Known::Says => {}
+            // Kubelet itself, in a container: its flags are read.
+            Known::Other(_) if flags_in(setting, variables).is_some_and(|flags| !flags.is_empty()) => {
+                of_container(*span, tell);
+            }
             Known::Torcx(_) | Known::Mark(_) | Known::Other(_) => group.kept.keep(section, key, value),
         },
         _ => group.kept.keep(section, key, value),

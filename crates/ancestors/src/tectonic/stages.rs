@@ -32,6 +32,13 @@ impl Stage<'_> {
         );
         tell.note(codes::DIFFERENCE, span, message, "nothing has to be done");
         let mut commands: Vec<(Vec<String>, Span)> = Vec::new();
+        // What a command of the unit makes and a condition of it looks at says only that it is done.
+        let marks =
+            |path: &str| service.iter().any(|setting| known(&setting.value) == Known::Mark(path.to_owned()));
+        let looks_for = |path: &str| {
+            let condition = format!("!{path}");
+            service.iter().any(|setting| setting.key == "ConditionPathExists" && setting.value == condition)
+        };
         let mut directory = None;
         let mut limit = None;
         let mut variables = Vec::new();
@@ -44,6 +51,10 @@ impl Stage<'_> {
                 | ("Install", _)
                 | ("Service", "Type" | "RemainAfterExit" | "Restart" | "RestartSec") => {}
                 ("Unit", "ConditionPathExists") if *value == format!("!{done}") => {}
+                ("Unit", "ConditionPathExists") if value.strip_prefix('!').is_some_and(&marks) => {
+                    let message = format!("the mark of `{name}.service` is `{done}`, not `{value}`");
+                    tell.note(codes::DIFFERENCE, *span, message, "let others look there");
+                }
                 ("Unit", "Wants" | "After" | "Requires") if is_own_order(value) => {}
                 ("Service", "User" | "Group") if value == "root" => {}
                 ("Service", "WorkingDirectory") => {
@@ -55,7 +66,7 @@ impl Stage<'_> {
                 }
                 ("Service", "ExecStartPre" | "ExecStart" | "ExecStartPost") if !value.is_empty() => {
                     match known(value) {
-                        Known::Mark(path) if path == done => {}
+                        Known::Mark(path) if path == done || looks_for(&path) => {}
                         Known::Says => {}
                         _ => commands.push((words(command(value)), *span)),
                     }
