@@ -139,9 +139,9 @@ const UNIT_SCRIPT: &str = "#!/bin/sh\n# Starts kubelet; its files are there alre
 /// What sets and starts the snap where no agent does.
 fn snap_script(flags: &Flags) -> Text {
     let name = SNAP.0;
-    let mut script = Text::literal(format!(
-        "#!/bin/sh\n# Sets kubelet, which is a snap, and starts it; its files are there already.\nset -eu\n"
-    ));
+    let mut script = Text::literal(
+        "#!/bin/sh\n# Sets kubelet, which is a snap, and starts it; its files are there already.\nset -eu\n",
+    );
     for (alias, program) in ALIASES {
         // For people at a shell; kubelet starts without.
         script.push_str(&format!("snap alias {program} {alias} || :\n"));

@@ -16,7 +16,7 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(25);
 const HEAP: Duration = Duration::from_millis(5);
 
 /// How much is taken from the socket at once: a reload brings hundreds of short signals.
-const CHUNK: usize = 64 * 1024;
+const CHUNK: usize = 16 * 1024;
 
 /// A connection. Signals that come while an answer is awaited are kept, and read only by who wants them.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub struct Connection {
     serial: u32,
     bus: bool,
     signals: VecDeque<Vec<u8>>,
+    /// What one read brings.
+    chunk: Vec<u8>,
     buffer: Vec<u8>,
     /// How much of the buffer has been taken out of it.
     taken: usize,
@@ -62,8 +64,15 @@ impl Connection {
     fn open(socket: &Path, bus: bool) -> Result<Self, BusFault> {
         let unreachable = |source| BusFault::Unreachable { socket: socket.display().to_string(), source };
         let stream = UnixStream::connect(socket).map_err(unreachable)?;
-        let mut connection =
-            Self { stream, serial: 0, bus, signals: VecDeque::new(), buffer: Vec::new(), taken: 0 };
+        let mut connection = Self {
+            stream,
+            serial: 0,
+            bus,
+            signals: VecDeque::new(),
+            chunk: vec![0; CHUNK],
+            buffer: Vec::new(),
+            taken: 0,
+        };
         connection.authenticate()?;
         Ok(connection)
     }
@@ -227,13 +236,12 @@ impl Connection {
         // What is left is the beginning of a message, if anything.
         self.buffer.drain(..self.taken.min(self.buffer.len()));
         self.taken = 0;
-        let begin = self.buffer.len();
-        self.buffer.resize(begin + CHUNK, 0);
-        let received = self.stream.read(self.buffer.get_mut(begin..).unwrap_or_default());
-        self.buffer.truncate(begin + received.as_ref().copied().unwrap_or_default());
-        match received {
+        match self.stream.read(&mut self.chunk) {
             Ok(0) => Err(BusFault::Broken(io::ErrorKind::UnexpectedEof.into())),
-            Ok(_) => Ok(true),
+            Ok(count) => {
+                self.buffer.extend(self.chunk.get(..count).unwrap_or_default());
+                Ok(true)
+            }
             Err(fault) if fault.kind() == io::ErrorKind::Interrupted => Ok(true),
             Err(fault) if matches!(fault.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
                 Ok(false)

@@ -30,13 +30,14 @@ fn answer(call: &Message) -> Message {
     (answer.kind, answer.serial, answer.answers) = (Kind::Answer, call.serial, Some(call.serial));
     match call.member.as_deref() {
         Some("GetUnit") => answer.body = vec![Value::Path("/unit".to_owned())],
-        _ => match known(call.body[1].as_text().unwrap()) {
-            Some(value) => answer.body = vec![value],
-            None => {
+        _ => {
+            if let Some(value) = known(call.body[1].as_text().unwrap()) {
+                answer.body = vec![value];
+            } else {
                 (answer.kind, answer.error) = (Kind::Error, Some("x.UnknownProperty".to_owned()));
                 answer.body = vec![Value::text("no such property")];
             }
-        },
+        }
     }
     answer
 }
@@ -55,7 +56,7 @@ fn played<T>(test: impl FnOnce(Connection) -> T) -> (T, Vec<usize>) {
     let listener = UnixListener::bind(&socket).unwrap();
     let manager = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        let mut chunk = [0; 65536];
+        let mut chunk = [0; 16384];
         let count = stream.read(&mut chunk).unwrap();
         assert!(chunk[..count].ends_with(b"BEGIN\r\n"));
         stream.write_all(b"OK 0123456789abcdef\r\n").unwrap();
