@@ -32,6 +32,8 @@ pub(super) struct Settings {
     pub(super) flags: Branch,
     pub(super) environment: Branch,
     pub(super) runtime: Branch,
+    pub(super) files: Vec<Node>,
+    pub(super) units: Vec<Node>,
 }
 
 impl Settings {
@@ -45,6 +47,8 @@ impl Settings {
             flags: Branch::new(given.span),
             environment: Branch::new(given.span),
             runtime: Branch::new(given.span),
+            files: Vec::new(),
+            units: Vec::new(),
         };
         if let Some(extra) = fields.entry("kubeletExtraConfig") {
             settings.config = allowed(extra, tell);
@@ -65,12 +69,15 @@ impl Settings {
     pub(super) fn put(self, tree: &mut Branch) {
         tree.put_some("maxPods", self.max_pods);
         tree.put_some("nodeName", self.node_name);
-        let mut kubelet = Branch::new(self.config.span);
+        let span = self.config.span;
+        let mut kubelet = Branch::new(span);
         kubelet.put_full("config", self.config);
         kubelet.put_full("flags", self.flags.into_node());
         kubelet.put_full("environment", self.environment.into_node());
         tree.put_full("kubelet", kubelet.into_node());
         tree.put_full("runtime", self.runtime.into_node());
+        tree.put_full("files", list(span, self.files));
+        tree.put_full("units", list(span, self.units));
     }
 }
 

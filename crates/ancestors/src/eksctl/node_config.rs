@@ -4,35 +4,63 @@ use bringup_diag::{Position, Span};
 use bringup_yaml::{Content, Entry, Limits, Node, Style};
 
 use super::group::Parts;
-use super::{flags, kubelet, record, tables};
+use super::{kubelet, record};
 use crate::codes;
 use crate::fields::Record;
+use crate::nodeadm::{settings, tables};
 use crate::tell::Teller;
-use crate::tree::text;
+use crate::tree::{field, list, plain, text};
 
 /// Lays the NodeConfig over the group. It is the last of eksctl's parts, so that it wins.
 pub(super) fn lay_over(own: &Entry, parts: &mut Parts, tell: &mut Teller<'_>) {
     let Some(tree) = parsed(own, tell) else { return };
-    let top = tell.record(&tree, "a NodeConfig", tables::NODE_CONFIG);
+    let top = tell.record(&tree, "a NodeConfig", tables::TOP);
     let spec = record(top.get("spec"), "`spec` of a NodeConfig", tables::SPEC, tell);
     cluster(&spec, parts, tell);
-    let kubelet = record(spec.get("kubelet"), "`kubelet` of a NodeConfig", tables::KUBELET, tell);
-    if let Some(config) = kubelet.get("config") {
-        kubelet::lay_over(&mut parts.settings.config, config);
+    let said = settings::of(&spec, own.value.span, tell);
+    for label in said.labels.into_node().entries().unwrap_or_default() {
+        parts.labels.put_field(&label.key, label);
     }
-    let words: Vec<String> =
-        kubelet.items("flags").iter().filter_map(Node::text).map(str::to_owned).collect();
-    flags::lay_over(&words, &own.value, parts);
-    let containerd = record(spec.get("containerd"), "`containerd` of a NodeConfig", tables::CONTAINERD, tell);
-    if let Some(config) = containerd.entry("config") {
-        parts.settings.runtime.put_field("config", config);
+    if !said.taints.is_empty() {
+        parts.taints = said.taints;
     }
-    instance(&spec, parts, tell);
-    let gates =
-        record(spec.get("featureGates"), "`featureGates` of a NodeConfig", tables::FEATURE_GATES, tell);
-    if gates.flag("InstanceIdNodeName") == Some(true) {
-        parts.settings.node_name = Some(text(own.value.span, "instance-id"));
+    let over = &mut parts.settings;
+    if said.named_by_id {
+        over.node_name = Some(text(own.value.span, "instance-id"));
     }
+    let flags = said.flags.into_node();
+    let by_flag = flags.get("max-pods").filter(|_| said.max_pods.is_none());
+    if let Some(pods) = by_flag {
+        over.max_pods = Some(plain(pods.span, pods.text().unwrap_or_default()));
+    }
+    // Of eksctl's NodeConfigs, the one with the number says it of kubelet; memory is kept by the expression.
+    if let Some(expression) = said.max_pods
+        && let Some(pods) = over.max_pods.replace(expression)
+    {
+        kubelet::lay_field(&mut over.config, "maxPods", pods);
+    }
+    kubelet::lay_over(&mut over.config, &said.config);
+    for (branch, more) in [
+        (&mut over.flags, &flags),
+        (&mut over.environment, &said.environment),
+        (&mut over.runtime, &said.runtime),
+    ] {
+        let said_elsewhere = |key: &str| key == "max-pods" && by_flag.is_some();
+        for entry in more.entries().unwrap_or_default().iter().filter(|entry| !said_elsewhere(&entry.key)) {
+            branch.put_field(&entry.key, entry);
+        }
+    }
+    over.files.extend(said.files);
+    over.units.extend(said.units);
+    let first = parts.steps.first().and_then(|step| step.get("name")).cloned();
+    let resolution = said.name_resolution.map(|mut step| {
+        if let (Some(first), Some(before)) = (first, field(&mut step, "before")) {
+            *before = list(before.span, vec![first]);
+        }
+        step
+    });
+    parts.steps.splice(0..0, resolution);
+    parts.steps.extend(said.disks);
 }
 
 /// The tree of the text.
@@ -83,28 +111,10 @@ fn placed(node: Node, place: &dyn Fn(Span) -> Span) -> Node {
 
 fn cluster(spec: &Record<'_>, parts: &mut Parts, tell: &mut Teller<'_>) {
     let what = "`cluster` of a NodeConfig";
-    let cluster = record(spec.get("cluster"), what, tables::NODE_CONFIG_CLUSTER, tell);
+    let cluster = record(spec.get("cluster"), what, tables::CLUSTER, tell);
     let get = |field: &str| cluster.get(field).filter(|value| value.text() != Some("")).cloned();
     parts.learnt.endpoint = get("apiServerEndpoint");
     parts.learnt.certificate_authority = get("certificateAuthority");
     parts.learnt.service_range = get("cidr");
     parts.learnt.id = get("id");
-}
-
-/// Variables of kubelet; those of other services belong to the operator's own units.
-fn instance(spec: &Record<'_>, parts: &mut Parts, tell: &mut Teller<'_>) {
-    let instance = record(spec.get("instance"), "`instance` of a NodeConfig", tables::INSTANCE, tell);
-    for service in instance.get("environment").and_then(Node::entries).unwrap_or_default() {
-        if service.key == "kubelet" || service.key == "default" {
-            for variable in service.value.entries().unwrap_or_default() {
-                parts.settings.environment.put_field(&variable.key, variable);
-            }
-        }
-        if service.key != "kubelet" {
-            let message =
-                format!("variables of `{}` are not set for other services than kubelet", service.key);
-            let hint = "write a drop-in of the service with a command of `preBootstrapCommands`";
-            tell.warning(codes::FIELD_DIFFERS, service.key_span, message, hint);
-        }
-    }
 }

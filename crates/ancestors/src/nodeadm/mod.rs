@@ -8,7 +8,8 @@ mod containerd;
 mod flags;
 mod instance;
 mod merge;
-mod tables;
+pub(crate) mod settings;
+pub(crate) mod tables;
 
 use bringup_diag::Span;
 use bringup_spec::Name;
@@ -113,64 +114,21 @@ fn group(spec: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Node {
     group.put("platform", text(span, "aws"));
     group.put("os", os.into_node());
     group.put("inPlaceOf", plain(span, "nodeadm"));
-    let gates = record(spec.get("featureGates"), "`featureGates` of a NodeConfig", tables::FEATURES, tell);
-    let by_id = gates.flag("InstanceIdNodeName") == Some(true);
-    group.put("nodeName", text(span, if by_id { "instance-id" } else { "private-dns" }));
-    let kubelet = record(spec.get("kubelet"), "`kubelet` of a NodeConfig", tables::KUBELET, tell);
-    let flags = flags::taken_apart(kubelet.items("flags"), span);
-    let parallel = gates.get("FastImagePull").filter(|_| gates.flag("FastImagePull") == Some(true));
-    let containerd = record(spec.get("containerd"), "`containerd` of a NodeConfig", tables::CONTAINERD, tell);
-    let containerd = containerd::translated(&containerd, parallel, span, tell);
-    let config = config_of_kubelet(&kubelet, &flags, containerd.image_endpoint, span, tell);
-    group.put_full("labels", flags.labels.into_node());
-    group.put_full("taints", list(span, flags.taints));
-    if let Some(expression) =
-        kubelet.entry("maxPodsExpression").filter(|entry| entry.value.text() != Some(""))
-    {
-        let mut pods = Branch::new(expression.value.span);
-        pods.put_field("expression", expression);
-        group.put("maxPods", pods.into_node());
-    }
-    let instance = record(spec.get("instance"), "`instance` of a NodeConfig", tables::INSTANCE, tell);
-    let mut settings = Branch::new(span);
-    settings.put_full("config", config);
-    settings.put_full("flags", flags.others.into_node());
-    settings.put_full("environment", instance::environment_of_kubelet(&instance, span));
-    group.put_full("kubelet", settings.into_node());
-    group.put_full("runtime", containerd.runtime);
-    let (resolution, restart) = instance::name_resolution(&instance, tell).unzip();
-    let files = containerd.files.into_iter().chain(instance::environment_of_all(&instance)).chain(resolution);
-    group.put_full("files", list(span, files.collect()));
-    group.put_full("units", list(span, instance::joined(instance::drop_ins(&instance), containerd.units)));
-    let steps = instance::disks(&instance, tell).into_iter().chain(restart);
-    group.put_full("steps", list(span, steps.collect()));
+    let said = settings::of(spec, span, tell);
+    group.put("nodeName", text(span, if said.named_by_id { "instance-id" } else { "private-dns" }));
+    group.put_full("labels", said.labels.into_node());
+    group.put_full("taints", list(span, said.taints));
+    group.put_some("maxPods", said.max_pods);
+    let mut kubelet = Branch::new(span);
+    kubelet.put_full("config", said.config);
+    kubelet.put_full("flags", said.flags.into_node());
+    kubelet.put_full("environment", said.environment);
+    group.put_full("kubelet", kubelet.into_node());
+    group.put_full("runtime", said.runtime);
+    group.put_full("files", list(span, said.files));
+    group.put_full("units", list(span, said.units));
+    group.put_full("steps", list(span, said.disks.into_iter().chain(said.name_resolution).collect()));
     group.into_node()
-}
-
-/// kubelet's configuration, as kubelet takes it beside the flags.
-fn config_of_kubelet(
-    kubelet: &Record<'_>,
-    flags: &flags::Flags,
-    image_endpoint: Option<Node>,
-    span: Span,
-    tell: &mut Teller<'_>,
-) -> Node {
-    let mut config = Branch::new(kubelet.get("config").map_or(span, |config| config.span));
-    config.put_some("imageServiceEndpoint", image_endpoint);
-    for field in kubelet.get("config").and_then(Node::entries).unwrap_or_default() {
-        let header = [("apiVersion", "kubelet.config.k8s.io/v1beta1"), ("kind", "KubeletConfiguration")];
-        if header.iter().any(|(key, value)| field.key == *key && field.value.text() == Some(value)) {
-            continue;
-        }
-        if field.key == "registerWithTaints" && !flags.taints.is_empty() {
-            let message = "`registerWithTaints` has no effect, as with nodeadm: kubelet takes the taints of `--register-with-taints` in their place";
-            let hint = "write all taints in one of the two places";
-            tell.warning(codes::DIFFERENCE, field.key_span, message, hint);
-            continue;
-        }
-        config.put_field(&field.key, field);
-    }
-    config.into_node()
 }
 
 /// What nodeadm learns on the machine has to be said here.

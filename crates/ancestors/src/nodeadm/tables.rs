@@ -3,14 +3,15 @@
 use crate::fields::Field;
 use crate::fields::Use::{Aside, Refused, Taken};
 
-pub(super) const TOP: &[Field] = &[
+pub(crate) const TOP: &[Field] = &[
     ("apiVersion", Taken),
     ("kind", Taken),
     ("metadata", Aside("nothing: nodeadm reads it and does nothing with it")),
     ("spec", Taken),
+    ("status", Aside("nothing: nodeadm fills it in by itself")),
 ];
 
-pub(super) const SPEC: &[Field] = &[
+pub(crate) const SPEC: &[Field] = &[
     ("cluster", Taken),
     ("containerd", Taken),
     ("featureGates", Taken),
@@ -25,7 +26,7 @@ pub(super) const SPEC: &[Field] = &[
     ("kubelet", Taken),
 ];
 
-pub(super) const CLUSTER: &[Field] = &[
+pub(crate) const CLUSTER: &[Field] = &[
     ("name", Taken),
     ("apiServerEndpoint", Taken),
     ("certificateAuthority", Taken),

@@ -393,3 +393,52 @@ fn memory_is_kept_for_the_pods_of_the_instance_type() {
         }
     }
 }
+
+/// The rest of a NodeConfig is carried out as where it stands by itself: name servers before any command, disks
+/// behind them, as nodeadm's two services stand around cloud-init's scripts.
+/// Of two NodeConfigs, nodeadm lays the second over the first: `maxPods` is a field of kubelet's, whose memory the
+/// expression decides.
+#[test]
+fn all_of_a_node_config_is_carried_out() {
+    let text = config(
+        r#"nodeGroups:
+- name: ng
+  instanceType: m5d.xlarge
+  maxPodsPerNode: 40
+  preBootstrapCommands: ["true"]
+  overrideBootstrapCommand: |
+    apiVersion: node.eks.aws/v1alpha1
+    kind: NodeConfig
+    spec:
+      kubelet: {maxPodsExpression: "max_pods - 8"}
+      containerd: {baseRuntimeSpec: {process: {rlimits: []}}}
+      instance:
+        localStorage: {strategy: RAID0, mountPath: /mnt/fast}
+        network: {nameservers: [10.1.1.1], domains: [lab.example]}
+        environment: {default: {A: "1"}, containerd: {B: "2"}}
+      featureGates: {FastImagePull: true}
+"#,
+    );
+    let group = group(&text);
+    let steps: Vec<&str> = group.steps.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(steps, ["name-resolution", "pre-bootstrap-1", "local-disks"]);
+    let ran: Vec<String> = programs(&text).into_iter().map(|(name, ..)| name).collect();
+    assert_eq!(ran, ["name-resolution", "pre-bootstrap-1", "local-disks"]);
+    let files: Vec<&str> = group.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(
+        files,
+        [
+            "/etc/containerd/base-runtime-spec.json",
+            "/etc/soci-snapshotter-grpc/config.toml",
+            "/etc/systemd/system.conf.d/environment.conf",
+            "/etc/systemd/resolved.conf.d/40-eks.conf"
+        ]
+    );
+    let units: Vec<&str> = group.units.iter().map(|unit| unit.name.as_str()).collect();
+    assert_eq!(units, ["containerd.service"]);
+    // m5d.xlarge: 4 interfaces with 15 addresses, 58 pods; 50 by the expression: 50 * 11 + 255.
+    let json = serde_json::to_string(&plan(&document(&text), 0)).unwrap().replace(['\\', ' '], "");
+    assert!(json.contains("\"maxPods\":40") && json.contains("\"memory\":\"805Mi\""), "{json}");
+    let told = told(&text);
+    assert!(!told.iter().any(|line| line.contains("not carried out")), "{told:#?}");
+}

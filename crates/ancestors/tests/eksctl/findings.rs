@@ -101,17 +101,18 @@ fn values_of_other_types_are_told_of() {
 #[test]
 fn fields_inside_a_node_config_are_named_with_their_lines() {
     let text = config(
-        "nodeGroups:\n- name: ng\n  overrideBootstrapCommand: |\n    apiVersion: node.eks.aws/v1alpha1\n    kind: NodeConfig\n    spec:\n      instance: {localStorage: {strategy: RAID0}}\n      kubelet:\n        config: {evictionHrad: {}}\n        flag: []\n",
+        "nodeGroups:\n- name: ng\n  overrideBootstrapCommand: |\n    apiVersion: node.eks.aws/v1alpha1\n    kind: NodeConfig\n    spec:\n      instance: {localStorage: {strategies: RAID0, size: 1}}\n      kubelet:\n        config: {evictionHrad: {}}\n        flag: []\n",
     );
     let told = told(&text);
     assert_eq!(
         told,
         [
-            "warning ancestor/field-differs 13 `localStorage` of `instance` of a NodeConfig is not carried out: the node will differ",
+            "error ancestor/unknown-field 13 unknown field `strategies` in `localStorage` of a NodeConfig",
+            "warning ancestor/unknown-field 13 unknown field `size` in `localStorage` of a NodeConfig",
             "error ancestor/unknown-field 16 unknown field `flag` in `kubelet` of a NodeConfig",
         ]
     );
-    let read = read_text(&text.replace("        flag: []\n", ""));
+    let read = read_text(&text.replace("        flag: []\n", "").replace("strategies", "strategy"));
     let document = read.documents.first().unwrap();
     let compiled = bringup_plan::compile(document, 0, &bringup_plan::LocalFiles::default());
     let misspelt = compiled.findings.iter().find(|finding| finding.message.contains("evictionHrad")).unwrap();
