@@ -90,6 +90,54 @@ def runtime_goes_back(lab):
         assert machine.text(f"/usr/local/{name}.bringup-failed") == broken[name], name
 
 
+# No container may mount an image: this one unpacks the archives that stand for them, in the place of `systemd-sysext`.
+MERGE = """#!/bin/sh
+rm -rf /opt/lab/merged && mkdir -p /opt/lab/merged && cd /opt/lab/merged || exit
+for image in /etc/extensions/*.raw; do [ ! -e "$image" ] || tar -xzf "$image"; done
+cat bin/name >>/lab/merges 2>/dev/null || echo nothing >>/lab/merges
+"""
+MERGER = """[Unit]
+DefaultDependencies=no
+Before=sysinit.target
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/opt/lab/merge
+[Install]
+WantedBy=sysinit.target
+"""
+
+
+def extension_goes_back(lab):
+    """So is the image of a system extension: the system merges the old one again, which runs."""
+    machine = lab.machine("new extension dies")
+    start = "exec sleep infinity\n"
+    images = {name: tarball({"bin/name": f"{name}\n", "bin/containerd": f"#!/bin/sh\necho {name} >>/lab/ran\n" + how})
+              for name, how in (("one", start), ("two", "echo this one is broken\nexit 7\n"))}  # fmt: skip
+    program = "/opt/lab/merged/bin/containerd"
+    own = f"[Service]\nExecStart=\nType=exec\nExecStart={program}\nExecStartPost=/bin/sh -c 'sleep 1; kill -0 $MAINPID'\nRestart=no\n"
+    units = [{"name": "containerd.service", "dropIns": [{"name": "10-own.conf", "content": own}]}]
+    image = ["--file", f"/opt/lab/merge={machine.give(MERGE, 'merge', 0o755)}"]
+    image += ["--file", f"/etc/systemd/system/systemd-sysext.service={machine.give(MERGER, 'merger')}"]
+    place = "/etc/extensions/containerd.raw"
+    trial = None
+    for name, content in images.items():
+        options, source = served(machine, "https://downloads.lab.example/containerd.raw", name, content)
+        made = document(os={"family": "debian", "version": "12"}, software={"runtime": source | {"from": "extension"}}, units=units)
+        if name == "one":
+            machine.boot(made, *image, *options).came_up()
+            assert machine.text("/lab/merges") == "one\n" and machine.text("/lab/ran") == "one\n", machine.text("/lab/merges")
+            assert not machine.path(f"{place}.bringup-old").exists(), "what works needs no other version beside it"
+            continue
+        trial = machine.boot(made, *options, "--until", "start-runtime=paused").did_not()
+    assert "set aside" in trial.of("start-runtime", "paused")[0]["why"], trial.story()
+    assert not trial.of("gate", "opened", 2), "the gate stays shut"
+    assert machine.path(place).read_bytes() == images["one"] and machine.path(f"{place}.bringup-failed").read_bytes() == images["two"]
+    # Merged at the boot, with the new one, and once more with the old one; which then runs.
+    assert machine.text("/lab/merges").split()[-2:] == ["two", "one"], machine.text("/lab/merges")
+    assert machine.text("/lab/ran").split()[-2:] == ["two", "one"], machine.text("/lab/ran")
+
+
 def arguments_are_verbatim(lab):
     """No shell and no manager puts anything into what a program is told; its environment is what is documented."""
     machine = lab.machine("arguments")
@@ -126,5 +174,6 @@ def a_timeout_ends_all_of_a_program(lab):
 def cases():
     yield "a new kubelet that dies goes back", kubelet_goes_back
     yield "a new runtime that dies goes back", runtime_goes_back
+    yield "a new system extension that dies goes back", extension_goes_back
     yield "arguments reach a program as they are", arguments_are_verbatim
     yield "a timeout ends all of a program", a_timeout_ends_all_of_a_program
