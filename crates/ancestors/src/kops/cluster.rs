@@ -284,9 +284,9 @@ impl<'a> Cluster<'a> {
         region.cloned().or(found)
     }
 
-    /// Where programs of AWS' cloud provider are, if kops is told.
+    /// Where programs of the cloud are, if kops is told.
     pub(super) fn binaries_location(&self) -> Option<&'a Node> {
-        let location = self.spec.get("cloudProvider")?.get("aws")?.get("binariesLocation")?;
+        let location = self.spec.get("cloudProvider")?.get(self.cloud)?.get("binariesLocation")?;
         location.text().is_some_and(|text| !text.is_empty()).then_some(location)
     }
 

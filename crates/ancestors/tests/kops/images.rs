@@ -16,7 +16,7 @@ fn provider(text: &str) -> Option<Value> {
 /// Where the program comes from, its digest and its place.
 fn fetched(text: &str) -> Option<(String, String, String)> {
     plans(&translated(text)).first()?.steps.iter().find_map(|step| match &step.action {
-        Action::Fetch { urls, sha256, path, .. } if path.ends_with("/ecr-credential-provider") => {
+        Action::Fetch { urls, sha256, path, .. } if path.ends_with("-credential-provider") => {
             Some((urls.first()?.clone(), sha256.clone(), path.clone()))
         }
         _ => None,
@@ -93,6 +93,31 @@ fn older_kubelets_and_unknown_programs_have_none() {
         "{:?}",
         warnings(&own)
     );
+}
+
+/// On Google's cloud it is another program, with registries, arguments and a time of its own.
+#[test]
+fn kubelet_asks_a_program_for_credentials_of_google() {
+    let text = format!("{}{}", cluster(""), group("")).replace("cloudProvider: aws", "cloudProvider: gce");
+    let provider = provider(&text).unwrap();
+    assert_eq!(provider["name"], "gcp-credential-provider");
+    assert_eq!(provider["args"], json!(["get-credentials", "--v=3"]));
+    assert_eq!(provider["defaultCacheDuration"], "60000ms");
+    assert_eq!(
+        provider["matchImages"],
+        json!(["gcr.io", "*.gcr.io", "container.cloud.google.com", "*.pkg.dev"])
+    );
+    assert_eq!(provider.get("env"), None);
+    assert_eq!(
+        fetched(&text).unwrap(),
+        (
+            "https://artifacts.k8s.io/binaries/cloud-provider-gcp/v35.0.0/auth-provider-gcp/linux/amd64/auth-provider-gcp".to_owned(),
+            "b5852509ab5c950485794afd49a3fd1c3d6166db988c15b683d2373b7055300f".to_owned(),
+            "/usr/local/bin/gcp-credential-provider".to_owned(),
+        )
+    );
+    let elsewhere = text.replace("cloudProvider: gce", "cloudProvider: hetzner");
+    assert_eq!((self::provider(&elsewhere), fetched(&elsewhere)), (None, None));
 }
 
 /// kops has the program asked about mirrored registries as well, if it is told.
