@@ -126,6 +126,9 @@ pub(super) fn taints(
     list(span, taints)
 }
 
+/// What a taint may do.
+const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
 /// `key=value:Effect`, where the value may be left out; with it, what makes it the same as another.
 fn taint_of(taint: &str, span: Span, tell: &mut Teller<'_>) -> Option<((String, String), Node)> {
     let parts = taint.rsplit_once(':').filter(|(key, effect)| !key.contains(':') && !effect.is_empty());
@@ -134,6 +137,12 @@ fn taint_of(taint: &str, span: Span, tell: &mut Teller<'_>) -> Option<((String, 
         tell.error(codes::WRONG_TYPE, span, message, "write `key=value:NoSchedule`");
         return None;
     };
+    if !EFFECTS.contains(&effect) {
+        let message =
+            format!("`{effect}` of the taint `{taint}` is no effect: kubelet does not start with it");
+        tell.error(codes::FIELD_REFUSED, span, message, format!("write one of `{}`", EFFECTS.join("`, `")));
+        return None;
+    }
     let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
     let mut branch = Branch::new(span);
     branch.put("key", text(span, key));

@@ -185,6 +185,7 @@ fn read_cluster<'a>(document: &'a Node, tell: &mut Teller<'_>) -> Option<Cluster
 fn tree(cluster: &Cluster<'_>, documents: &[&Node], tell: &mut Teller<'_>) -> Option<Node> {
     let mut names = Names::default();
     let mut groups: Vec<Group> = Vec::new();
+    let mut refused = false;
     for document in documents {
         account_for_metadata(document, tell);
         let Some(name) = name_of(document) else {
@@ -192,7 +193,15 @@ fn tree(cluster: &Cluster<'_>, documents: &[&Node], tell: &mut Teller<'_>) -> Op
             tell.error(codes::MISSING, document.span, message, "add `metadata: {name: ...}`");
             continue;
         };
-        groups.extend(group(document, names.give(name.text().unwrap_or_default()), cluster, tell));
+        let name = names.give(name.text().unwrap_or_default());
+        let translated = tell.group((&plain_name(cluster.name), document.span), |tell| {
+            (group(document, name.clone(), cluster, tell), name)
+        });
+        refused |= translated.is_none();
+        groups.extend(translated.flatten());
+    }
+    if groups.is_empty() && refused {
+        return None;
     }
     if groups.is_empty() {
         let message =

@@ -39,12 +39,22 @@ pub(super) struct Software<'a> {
     cni: Option<&'static str>,
     has_cni: bool,
     is_own_build: bool,
-    docker: bool,
-    skips_containerd: bool,
+    runtime: Source,
     /// Archives that are named in full.
     own_containerd: Option<&'a Node>,
     own_runc: Option<&'a Node>,
     mirror: Option<&'a str>,
+}
+
+/// Where the runtime comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// containerd, from where kops has it.
+    Fetched,
+    /// containerd, which is there already.
+    Image,
+    /// docker, of which kops names no archive any more.
+    Docker,
 }
 
 /// What software adds to a group.
@@ -70,8 +80,13 @@ impl<'a> Software<'a> {
             cni: cni.map(|(_, version)| *version),
             has_cni: cluster.fetches_cni(),
             is_own_build: cluster.is_own_build(),
-            docker: cluster.docker,
-            skips_containerd: value(containerd, "skipInstall").is_some_and(is_true),
+            runtime: if cluster.docker {
+                Source::Docker
+            } else if value(containerd, "skipInstall").is_some_and(is_true) {
+                Source::Image
+            } else {
+                Source::Fetched
+            },
             own_containerd: value(containerd, "packages"),
             own_runc: runc.and_then(|runc| runc.get("packages")),
             mirror: cluster.mirror(),
@@ -90,9 +105,9 @@ impl<'a> Software<'a> {
         let kubelet = fetched(Piece::Kubelet, self.kubelet.as_deref()).map(Branch::into_node);
         software.put_some("kubelet", kubelet.or_else(|| package().map(Branch::into_node)));
         let mut asset = None;
-        if self.docker {
+        if self.runtime == Source::Docker {
             software.put_some("runtime", package().map(Branch::into_node));
-        } else if self.skips_containerd || system.has_containerd() {
+        } else if self.runtime == Source::Image || system.has_containerd() {
             software.put("runtime", source(span, "image").into_node());
         } else {
             let own = self.own_containerd.and_then(|given| named(given, is_arm));
@@ -137,7 +152,7 @@ impl<'a> Software<'a> {
     pub(super) fn tell(&self, place: Span, tell: &mut Teller<'_>) {
         let mut known: Vec<String> = Vec::new();
         let mut unknown: Vec<(Piece, Option<&str>)> = Vec::new();
-        let containerd = !self.skips_containerd && !self.docker;
+        let containerd = self.runtime == Source::Fetched;
         for (piece, version, is_wanted) in [
             (Piece::Kubelet, self.kubelet.as_deref(), !self.is_own_build),
             (Piece::Containerd, self.containerd.as_deref(), containerd && self.own_containerd.is_none()),

@@ -1,8 +1,9 @@
 //! kubelet's settings, labels and taints.
 
+use bringup_diag::Severity;
 use serde_json::{Value, json};
 
-use crate::{cluster, first_group, group, kubelet_config, named_group, spec, warnings};
+use crate::{cluster, first_group, group, kubelet_config, named_group, spec, told, translated, warnings};
 
 /// Fields of the group replace the cluster's; lists as a whole, mappings key by key. The control plane has its own.
 #[test]
@@ -231,6 +232,26 @@ fn labels_and_taints_come_from_all_places() {
     for label in ["`node-role.kubernetes.io/node`", "`node-role.kubernetes.io/control-plane`"] {
         assert!(told.iter().any(|message| message.contains(label)), "{label} in {told:?}");
     }
+}
+
+/// kops passes on what is no effect, and kubelet does not start with it: the group is refused, and the others are built.
+#[test]
+fn a_taint_without_an_effect_refuses_its_group_alone() {
+    let text =
+        format!("{}{}{}", cluster(""), group("taints: [\"a=b:c\"]"), named_group("others", "Node", ""));
+    let read = translated(&text);
+    assert_eq!(read.refused.iter().map(|refused| refused.group.as_str()).collect::<Vec<_>>(), ["nodes"]);
+    let told = told(read.refused[0].findings.clone(), Severity::Error);
+    assert_eq!(told, ["`c` of the taint `a=b:c` is no effect: kubelet does not start with it"]);
+    let groups = spec(&text)["nodeGroups"].clone();
+    assert_eq!(groups.as_array().unwrap().len(), 1);
+    assert_eq!(groups[0]["name"], "others");
+    // Nothing else is told where there is no other.
+    let alone = translated(&format!("{}{}", cluster(""), group("taints: [\"a=b:c\"]")));
+    assert!(
+        alone.documents.is_empty()
+            && !alone.findings.iter().any(|finding| finding.message.contains("no group"))
+    );
 }
 
 /// One DNS for all groups is the cluster's; where they differ, each kubelet is told its own.

@@ -54,8 +54,11 @@ fn told(findings: impl IntoIterator<Item = Finding>, severity: Severity) -> Vec<
     findings.into_iter().filter(wanted).map(|finding| finding.message).collect()
 }
 
+/// All errors, those of refused groups included.
 fn errors(text: &str) -> Vec<String> {
-    told(translated(text).findings, Severity::Error)
+    let read = translated(text);
+    let of_groups = read.refused.into_iter().flat_map(|refused| refused.findings);
+    told(read.findings.into_iter().chain(of_groups), Severity::Error)
 }
 
 fn warnings(text: &str) -> Vec<String> {
