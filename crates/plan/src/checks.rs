@@ -143,7 +143,9 @@ impl Checker<'_> {
         }
         let needs_token =
             method == JoinMethod::BootstrapToken || (method == JoinMethod::Kubeadm && !only_starts);
-        if needs_token && join.token.is_none() {
+        // kubeadm takes a kubeconfig in the place of one.
+        let has_other = method == JoinMethod::Kubeadm && join.kubeconfig.is_some();
+        if needs_token && join.token.is_none() && !has_other {
             self.error(
                 codes::JOIN_SECRET,
                 &path,
@@ -162,7 +164,10 @@ impl Checker<'_> {
         let tokens = matches!(method, JoinMethod::BootstrapToken | JoinMethod::Kubeadm);
         for (key, unused) in [
             ("token", join.token.is_some() && !tokens),
-            ("kubeconfig", join.kubeconfig.is_some() && method != JoinMethod::Kubeconfig),
+            (
+                "kubeconfig",
+                join.kubeconfig.is_some() && !matches!(method, JoinMethod::Kubeconfig | JoinMethod::Kubeadm),
+            ),
             ("roleArn", join.role_arn.is_some() && method != JoinMethod::EksToken),
             ("kubeadm", join.kubeadm.is_some() && method != JoinMethod::Kubeadm),
         ] {

@@ -213,7 +213,7 @@ fn init(
     let uploads = kubeadm.is_some_and(|kubeadm| kubeadm.certificate_key.is_some());
     push_config(context, joining, "kubeadm-init-config", INIT_FILE, &documents);
     let mut step = program(context, Command::Init, uploads.then_some("--upload-certs"));
-    step.elected_only = matches!(decisions.election, Some(Election::When { .. } | Election::Store { .. }));
+    step.elected_only = joins_by_election(decisions);
     joining.programs.push(step);
 }
 
@@ -228,6 +228,7 @@ fn join(
     let mut document = common(context, Command::Join, registration, patched);
     let api = context.spec.api.as_ref();
     let authority = api.and_then(|api| api.certificate_authority.as_ref());
+    let hashes = kubeadm.map(|kubeadm| kubeadm.ca_cert_hashes.clone()).unwrap_or_default();
     let mut discovery = json!({});
     if let Some(authority) = authority {
         // The token stays in a file of its own, and kubeadm takes it from there.
@@ -243,8 +244,18 @@ fn join(
         let body = Content::Text(text);
         joining.files.push(write_file("discovery", Phase::Configure, DISCOVERY_FILE, "0600", body));
         discovery = json!({"file": {"kubeConfigPath": DISCOVERY_FILE}});
+    } else if let (Some(source), true) = (&context.spec.join.kubeconfig, hashes.is_empty()) {
+        check_secret(context, &Context::spec_path(["join", "kubeconfig"]), source);
+        let body = Content::Secret(source.clone());
+        let mut file = write_file("discovery", Phase::Configure, DISCOVERY_FILE, "0600", body);
+        // Whoever starts the cluster has nobody to be told of.
+        file.others_only = joins_by_election(decisions);
+        joining.files.push(file);
+        discovery = json!({"file": {"kubeConfigPath": DISCOVERY_FILE}});
+        if context.spec.join.token.is_some() {
+            discovery["tlsBootstrapToken"] = json!(TOKEN);
+        }
     } else if context.spec.join.token.is_some() {
-        let hashes = kubeadm.map(|kubeadm| kubeadm.ca_cert_hashes.clone()).unwrap_or_default();
         let endpoint = api.map(|api| host_of(&api.endpoint)).unwrap_or_default();
         let mut token = json!({"apiServerEndpoint": endpoint, "token": TOKEN});
         if let Some(fields) = token.as_object_mut() {
@@ -267,8 +278,13 @@ fn join(
     let document = overlaid(document, kubeadm.map(|kubeadm| &kubeadm.join_configuration));
     push_config(context, joining, "kubeadm-join-config", JOIN_FILE, &[document]);
     let mut step = program(context, Command::Join, None);
-    step.others_only = matches!(decisions.election, Some(Election::When { .. } | Election::Store { .. }));
+    step.others_only = joins_by_election(decisions);
     joining.programs.push(step);
+}
+
+/// Whether one node of the group starts the cluster, and the others join it.
+fn joins_by_election(decisions: &Decisions) -> bool {
+    matches!(decisions.election, Some(Election::When { .. } | Election::Store { .. }))
 }
 
 /// The documents as one file, each secret cut in where its mark stands.
@@ -391,7 +407,7 @@ pub(crate) fn check(context: &mut Context<'_>, decisions: &Decisions) {
     let api = context.spec.api.as_ref();
     let authority = api.is_some_and(|api| api.certificate_authority.is_some());
     let hashes = context.spec.join.kubeadm.as_ref().is_some_and(|kubeadm| !kubeadm.ca_cert_hashes.is_empty());
-    if joins && !authority && !hashes {
+    if joins && !authority && !hashes && context.spec.join.kubeconfig.is_none() {
         context.error(
             codes::JOIN_TRUST,
             &Context::spec_path(["join"]),

@@ -346,3 +346,32 @@ fn a_proxy_must_leave_out_an_endpoint_that_nobody_knows_yet() {
     assert_eq!(codes(&proxy("")), ["proxy/address"]);
     assert!(codes(&proxy(".eks.amazonaws.com")).is_empty());
 }
+
+/// Where neither the authority nor a digest of it is given, kubeadm's discovery is a kubeconfig that is given; digests come
+/// before it.
+#[test]
+fn kubeadm_takes_a_kubeconfig_in_the_place_of_an_authority() {
+    let group = "role: control-plane\nbootstrap: {fact: zone, equals: a}";
+    let with = |more: &str| {
+        let text = format!(
+            "apiVersion: bringup.dev/v1alpha1\nkind: Cluster\nmetadata: {{name: a}}\nspec:\n  kubernetes: {{version: \"1.33.4\"}}\n  api: {{endpoint: \"https://10.0.0.1:6443\"}}\n  join:\n    method: kubeadm\n    kubeconfig: {{file: /etc/kubernetes/join.conf}}\n{more}  nodeGroups:\n  - name: g\n    os: ubuntu\n    platform: aws\n    {}\n  aws: {{region: eu-west-1}}\n",
+            group.replace('\n', "\n    ")
+        );
+        bringup_spec::read("a.yaml", &text).documents.remove(0)
+    };
+    let alone = plan(&with(""));
+    let file = step(&alone, "discovery");
+    assert!(
+        file.others_only && matches!(&file.action, Action::WriteFile { content: Content::Secret(_), .. })
+    );
+    let join = documents(&alone, "/etc/kubernetes/kubeadm-join.yaml").remove(0);
+    assert_eq!(
+        join["discovery"],
+        serde_json::json!({"file": {"kubeConfigPath": "/etc/kubernetes/discovery.conf"}})
+    );
+    let hashed = plan(&with(&format!(
+        "    token: {{file: /run/token}}\n    kubeadm: {{caCertHashes: [\"sha256:{}\"]}}\n",
+        "0".repeat(64)
+    )));
+    assert!(!names(&hashed).contains(&"discovery"));
+}

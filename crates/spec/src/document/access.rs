@@ -77,7 +77,8 @@ record! {
         "method" => method: JoinMethod,
         /// The bootstrap token, for `bootstrap-token` and `kubeadm`.
         "token" => token: Option<SecretSource>,
-        /// The kubeconfig, for `kubeconfig`.
+        /// The kubeconfig, for `kubeconfig`. With `kubeadm`, what nodes that join know the API server by where neither its
+        /// authority nor a digest of that is given, and what they join with if it has credentials or there is a `token`.
         "kubeconfig" => kubeconfig: Option<SecretSource>,
         /// The role that the token is made for, if not the instance's own.
         "roleArn" => role_arn: Option<String>,
