@@ -26,5 +26,7 @@ mod tkestack;
 mod tree;
 mod user_data;
 
-pub use read::{Input, Read, Refused, is_foreign, is_of_units, is_unit_file, joins_a_node, read};
+pub use read::{
+    Input, Read, Refused, hint_at_additions, is_foreign, is_of_units, is_unit_file, joins_a_node, read,
+};
 pub use system::System;

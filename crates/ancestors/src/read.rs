@@ -252,6 +252,7 @@ fn translated(inputs: Vec<Theirs<'_>>) -> Read {
         }
     }
     let whole = tell.settle(&trees);
+    let ours: Vec<Place> = rest.iter().map(|tree| files.place(tree.span)).collect();
     trees.extend(rest);
     let (mut findings, refused) = tell.ended();
     // Where nothing could be translated, or something is missing, that has been told.
@@ -259,6 +260,26 @@ fn translated(inputs: Vec<Theirs<'_>>) -> Read {
         return Read { documents: Vec::new(), findings: findings.sorted(), refused };
     }
     let read = bringup_spec::read_trees(&files, &text, trees);
-    findings.append(read.findings);
+    findings.extend(read.findings.into_iter().map(|finding| {
+        let missing = finding.code == bringup_spec::codes::MISSING_KEY;
+        let is_ours = |place: &Place| ours.iter().any(|tree| contains(tree, place));
+        if missing && !finding.place.as_ref().is_some_and(is_ours) {
+            hint_at_additions(finding)
+        } else {
+            finding
+        }
+    }));
     Read { documents: read.documents, findings: findings.sorted(), refused }
+}
+
+fn contains(tree: &Place, place: &Place) -> bool {
+    tree.file == place.file && tree.span.start <= place.span.start && place.span.start <= tree.span.end
+}
+
+/// The same finding about something that is missing, with where to say it: other systems' documents may have no field for it.
+pub fn hint_at_additions(finding: Finding) -> Finding {
+    let hint = finding.hint.clone().unwrap_or_else(|| "add it".to_owned());
+    finding.hint(format!(
+        "{hint}; beneath `spec` of a document of the kind `Additions`, given with `--with additions.yaml`"
+    ))
 }

@@ -271,6 +271,34 @@ fn the_first_of_several_masters_is_elected_by_its_address() {
     assert_eq!(value(&single, "spec/api/endpoint"), json!("https://10.0.0.9:6443"));
 }
 
+/// tkestack makes up what machines join with, and its format has no field for it: they look for it on the machine, but for
+/// the one that starts the cluster.
+#[test]
+fn machines_that_join_look_for_what_they_join_with() {
+    let spec =
+        "version: \"1.33.2\"\nmachines:\n- {ip: 10.0.0.1, password: eA==}\n- {ip: 10.0.0.2, password: eA==}";
+    let text = cluster(spec, "ha: {thirdParty: {vip: 10.0.0.100}}");
+    let found = good(&text);
+    converts(&found, &local(&[]));
+    assert!(told(&found, Severity::Warning).iter().any(|line| line.contains("`/etc/kubernetes/join.conf`")));
+    let plans = plans(&found, &local(&[]));
+    let steps = &plans.get("masters").expect("masters").steps;
+    let file = steps.iter().find(|step| step.name == "discovery").expect("what they join with");
+    assert!(
+        file.others_only && matches!(&file.action, Action::WriteFile { content: Content::Secret(_), .. })
+    );
+    assert!(steps.iter().any(|step| step.name == "kubeadm-init" && step.elected_only));
+    // What additions say takes its place.
+    let hash = "0".repeat(64);
+    let additions = format!(
+        "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec:\n  join:\n    token: {{file: /run/token}}\n    kubeadm: {{caCertHashes: [\"sha256:{hash}\"]}}\n"
+    );
+    let found = read(&[("theirs.yaml", &text), ("additions.yaml", &additions)]);
+    let plans = support::plans(&found, &local(&[]));
+    assert!(plans.get("masters").expect("masters").steps.iter().all(|step| step.name != "discovery"));
+    assert_eq!(value(&good(&cluster(ONE, "")), "spec/join/kubeconfig"), Value::Null);
+}
+
 /// Rule: nodes are called by their addresses, unless `hostnameAsNodename` says otherwise.
 #[test]
 fn nodes_are_called_by_their_addresses() {

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use bringup_ancestors::{Input, Refused};
+use bringup_ancestors::{Input, Refused, hint_at_additions};
 use bringup_carry::{
     Load, Rendered, carriers_of, lost_guarantees, resolve_parts, unused_encoding, without_agent,
 };
 use bringup_cloudformation::codes::UNKNOWN_PARAMETER;
 use bringup_diag::{Finding, Findings, Severity, Sources, closest};
-use bringup_plan::{LocalEntry, LocalFiles, sha256_hex};
+use bringup_plan::{LocalEntry, LocalFiles, codes, sha256_hex};
 use bringup_spec::{Carrier, Document, NodeGroup};
 
 use crate::arguments::Selection;
@@ -30,6 +30,8 @@ pub(crate) struct Project {
     /// The files of each document.
     local: Vec<LocalFiles>,
     roots: Vec<PathBuf>,
+    /// Whether each is another system's.
+    foreign: Vec<bool>,
     /// What there is to tell about the documents as such.
     pub(crate) findings: Findings,
     /// Node groups that are meant and that no node can be brought up from; the documents are without them.
@@ -121,6 +123,7 @@ impl Project {
             documents: Vec::new(),
             local: Vec::new(),
             roots: Vec::new(),
+            foreign: Vec::new(),
             findings: Findings::new(),
             refused: Vec::new(),
             sources: Sources::new(),
@@ -169,7 +172,10 @@ impl Project {
             project.add_sources(&local, &root);
             project.local.push(local);
             project.roots.push(root);
-            project.findings.append(bringup_plan::check_document(&document));
+            let own = inputs.iter().any(|(name, _, text)| *name == document.file && text.contains(API_GROUP));
+            project.foreign.push(!own);
+            let found = bringup_plan::check_document(&document);
+            project.findings.append(if own { found } else { hinting_at_additions(found) });
             project.documents.push(document);
         }
         project.tell_equal_names();
@@ -295,6 +301,9 @@ impl Project {
         let shown = !matches!(wish, Wish::Bytes(_));
         let origins = if shown { bringup_plan::origins(document, key.group, &compiled) } else { Vec::new() };
         let mut findings = compiled.findings;
+        if self.foreign.get(key.document) == Some(&true) {
+            findings = hinting_at_additions(findings);
+        }
         let path = document.group_path(key.group);
         let (parts, part_findings) = resolve_parts(document, &path, group, local);
         findings.append(part_findings);
@@ -369,6 +378,15 @@ impl Project {
         });
         named.collect::<Findings>().sorted()
     }
+}
+
+/// The same findings; other systems' documents have no field for what nodes join with.
+fn hinting_at_additions(findings: Findings) -> Findings {
+    let missing = [codes::JOIN_SECRET, codes::JOIN_TRUST, codes::ENDPOINT_MISSING];
+    let hinted = findings
+        .into_iter()
+        .map(|finding| if missing.contains(&finding.code) { hint_at_additions(finding) } else { finding });
+    hinted.collect()
 }
 
 /// The answer to those who want a group that is refused.

@@ -26,6 +26,9 @@ const NEW_TAINT: u16 = 24;
 /// The first minor whose kubeadm lets each node have its own settings of kubelet.
 const OWN_SETTINGS: u16 = 25;
 
+/// Where machines that join look for what they join with, unless additions say otherwise.
+pub(super) const KUBECONFIG: &str = "/etc/kubernetes/join.conf";
+
 /// A cluster whose fields have been accounted for.
 pub(super) struct Cluster<'a> {
     naming: Naming,
@@ -135,7 +138,8 @@ impl<'a> Cluster<'a> {
             span,
         };
         let tainted = workers.iter().any(|worker| !worker.machine.taints.is_empty());
-        let join = plane.join(shared.map(|(address, _)| address), tainted, tell);
+        let joining = masters.len() + workers.len() > 1;
+        let join = plane.join(shared.map(|(address, _)| address), tainted, joining, tell);
 
         let mut spec = Branch::new(self.span);
         spec.put("kubernetes", self.kubernetes());
@@ -319,10 +323,17 @@ impl<'a> Cluster<'a> {
         }
         let joining = masters.iter().chain(workers).map(|group| group.machines.len()).sum::<usize>() > 1;
         if joining {
-            let message = "tkestack makes up a token, a key and an authority for machines that join; here they are given";
-            let hint = "add `join: {token: …, kubeadm: {caCertHashes: […], certificateKey: …}}` with `--with FILE`, a document of the kind `Additions`";
+            let message = format!(
+                "tkestack makes up a token, a key and an authority, and copies them to machines that join; here those join with a kubeconfig, looked for at `{KUBECONFIG}`"
+            );
+            let hint = "add `join: {token: …, kubeadm: {caCertHashes: […], certificateKey: …}}` with `--with additions.yaml`, a document of the kind `Additions`; or have a program put it there, and the certificates of the control plane on further masters";
             let span = self.spec.entry("machines").map_or(self.spec_span, |entry| entry.key_span);
-            tell.note(codes::DIFFERENCE, span, message, hint);
+            // Additions may say it.
+            if tell.has_additions {
+                tell.note(codes::DIFFERENCE, span, message, hint);
+            } else {
+                tell.warning(codes::FIELD_DIFFERS, span, message, hint);
+            }
         }
         let several = masters.iter().map(|group| group.machines.len()).sum::<usize>() > 1;
         let tainted = workers.iter().find_map(|group| group.machines.first()?.taints.first());

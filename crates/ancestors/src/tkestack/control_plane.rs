@@ -7,6 +7,7 @@ use bringup_yaml::Node;
 
 use super::addresses::Ranges;
 use super::arguments::{self, Arguments};
+use super::cluster::KUBECONFIG;
 use super::conditions::Skipped;
 use super::machines::Machine;
 use super::{tables, types};
@@ -76,9 +77,20 @@ pub(super) fn endpoint(masters: &[Machine<'_>], shared: Option<(&Node, Option<&N
 
 impl ControlPlane<'_> {
     /// `join` of the document.
-    pub(super) fn join(&self, shared: Option<&Node>, tainted: bool, tell: &mut Teller<'_>) -> Node {
+    pub(super) fn join(
+        &self,
+        shared: Option<&Node>,
+        tainted: bool,
+        joining: bool,
+        tell: &mut Teller<'_>,
+    ) -> Node {
         let mut join = Branch::new(self.span);
         join.put("method", text(self.span, "kubeadm"));
+        if joining {
+            let mut kubeconfig = Branch::new(self.span);
+            kubeconfig.put("file", text(self.span, KUBECONFIG));
+            join.put("kubeconfig", kubeconfig.into_node());
+        }
         let mut kubeadm = Branch::new(self.span);
         kubeadm.put("clusterConfiguration", self.cluster_configuration(shared, tell));
         let mut init = Branch::new(self.span);

@@ -99,3 +99,17 @@ fn a_cluster_without_node_groups_is_an_empty_build() {
     let (status, said) = code(folder.path(), &["convert", "cluster.yaml", "-o", "ours.yaml"]);
     assert!(status == Some(0) && said.contains("nothing to convert"), "{said}");
 }
+
+/// What another system's document has no field for is added beside it.
+#[test]
+fn hints_of_what_is_missing_name_additions() {
+    let folder = with(&LINUX.replace("region: eu-west-1, ", ""));
+    let (status, said) = code(folder.path(), &["build", "cluster.yaml"]);
+    assert_eq!(status, Some(2), "{said}");
+    let missing =
+        said.split("\n\n").find(|part| part.contains("`aws` has no `region`")).expect("the finding");
+    assert!(missing.contains("--with additions.yaml"), "{missing}");
+    let own = with("apiVersion: bringup.dev/v1alpha1\nkind: Cluster\nmetadata: {name: a}\nspec: {}\n");
+    let (status, said) = code(own.path(), &["build", "cluster.yaml"]);
+    assert!(status == Some(2) && !said.contains("additions"), "{said}");
+}
