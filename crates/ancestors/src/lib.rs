@@ -16,6 +16,7 @@ mod fields;
 mod ids;
 mod kops;
 mod kubelet_flags;
+mod meeting;
 mod nodeadm;
 mod read;
 mod shell;

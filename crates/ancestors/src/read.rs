@@ -72,8 +72,10 @@ pub fn joins_a_node(bytes: &[u8]) -> bool {
             && trees_of(text)
                 .is_some_and(|trees| trees.iter().any(|tree| System::of(tree) == Some(System::Nodeadm)))
     };
+    let commands = |text: &str| user_data::runcmd::trees("user-data", text).is_some();
     unpacked.scripts.iter().any(|(_, text)| called(text))
-        || unpacked.texts.iter().any(|(_, text)| called(text) || is_config(text))
+        || unpacked.texts.iter().any(|(_, text)| called(text) || commands(text) || is_config(text))
+        || unpacked.others.iter().any(|(_, _, text)| commands(text))
 }
 
 /// A text of an input.
@@ -94,7 +96,8 @@ impl Part {
 fn unpacked(input: Input<'_>, findings: &mut Findings) -> Vec<Part> {
     let unpacked = unpack(input.name, input.text.as_bytes());
     // A message may have a script that calls `bootstrap.sh` in the place of a NodeConfig.
-    let called = unpacked.scripts.iter().any(|(_, script)| user_data::tree(script, true).is_some());
+    let called = unpacked.scripts.iter().any(|(_, script)| user_data::tree(script, true).is_some())
+        || unpacked.others.iter().any(|(_, _, text)| user_data::runcmd::trees(input.name, text).is_some());
     if unpacked.unclosed {
         findings.push(unclosed(input));
     }
@@ -144,9 +147,10 @@ pub fn read(inputs: &[Input<'_>]) -> Read {
             let tree = of_part
                 .or_else(|| user_data::tree(text, name == input.name))
                 .or_else(|| tectonic::tree(name, text));
-            let trees = match tree {
-                Some(tree) => Some(vec![tree]),
-                None => trees_of(text).filter(|trees| {
+            let trees = match (user_data::runcmd::trees(name, text), tree) {
+                (Some(trees), _) => Some(trees),
+                (None, Some(tree)) => Some(vec![tree]),
+                (None, None) => trees_of(text).filter(|trees| {
                     trees.iter().any(|tree| is_additions(tree) || System::of(tree).is_some())
                 }),
             };

@@ -233,12 +233,42 @@ fn messages_as_eks_writes_them_are_read_with_all_their_parts() {
     let read = of(text);
     let group = group(&read);
     assert_eq!(group.labels["id"].to_string(), "@{instanceId}");
-    let [part] = group.parts.as_slice() else { panic!("{:?}", group.parts) };
+    let [meeting, part] = group.parts.as_slice() else { panic!("{:?}", group.parts) };
+    assert_eq!(meeting.name, "meet-the-agent.sh");
     assert_eq!((part.name.as_str(), part.kind.word()), ("cloud-config.txt", "text/cloud-config"));
     assert_eq!(part.content.as_deref().map(str::trim), Some("#cloud-config\npackages: [jq]"));
-    let disks: Vec<String> = group.steps[0].run.iter().map(ToString::to_string).collect();
+    let disks: Vec<String> = group.steps[1].run.iter().map(ToString::to_string).collect();
     assert_eq!(disks, ["/usr/bin/setup-local-disks", "raid0"]);
     let told = support::told(&read, bringup_diag::Severity::Note);
     assert!(told.iter().any(|told| told.contains("`application/x-other`")), "{told:?}");
     support::converts(&read, &bringup_plan::LocalFiles::default());
+}
+
+/// cloud-init makes a script of `runcmd`, and runs it when the packages and files of the same document are there.
+#[test]
+fn commands_of_a_cloud_config_that_call_the_script_are_read() {
+    let text = "#cloud-config\npackages: [jq]\nruncmd:\n- echo one >/first\n- [/etc/eks/bootstrap.sh, demo, --kubelet-extra-args, \"--node-labels=a=b --register-with-taints=c=d:NoSchedule\"]\n- |\n  touch /second\n  touch /last\n";
+    assert!(joins_a_node(text.as_bytes()));
+    let more = "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {kubernetes: {version: '1.32'}, aws: {region: us-west-2}}\n";
+    let read = support::read(&[("user-data", text), ("more.yaml", more)]);
+    let found = group(&read);
+    assert_eq!(found.labels["a"].to_string(), "b");
+    assert_eq!(found.taints[0].key, "c");
+    let steps: Vec<&str> = found.steps.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(steps, ["await-cloud-init", "before-bootstrap", "after-bootstrap"]);
+    let scripts: Vec<String> =
+        found.steps.iter().filter_map(|step| step.script.as_ref()).map(ToString::to_string).collect();
+    assert!(scripts[1].contains("echo one >/first\n") && !scripts[1].contains("bootstrap.sh"), "{scripts:?}");
+    assert!(scripts[2].contains("touch /second\ntouch /last\n"), "{scripts:?}");
+    let [meeting, config] = found.parts.as_slice() else { panic!("{:?}", found.parts) };
+    assert_eq!(meeting.name, "meet-the-agent.sh");
+    let content = config.content.as_deref().unwrap_or_default();
+    assert!(content.starts_with("#cloud-config\npackages:") && !content.contains("runcmd"), "{content}");
+    support::converts(&read, &bringup_plan::LocalFiles::default());
+    // What cannot be known is told where it stands.
+    let unknown = "#cloud-config\nruncmd:\n- touch /first\n\n- /etc/eks/bootstrap.sh $CLUSTER\n";
+    let told = support::told(&of(unknown), bringup_diag::Severity::Error);
+    assert!(told.iter().any(|told| told.starts_with("user-data:5:") && told.contains("CLUSTER")), "{told:?}");
+    // A cloud-config that joins nothing is a carrier.
+    assert!(!joins_a_node(text.replace("bootstrap.sh", "other.sh").as_bytes()));
 }

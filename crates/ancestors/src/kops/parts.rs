@@ -5,10 +5,9 @@
 //! in the list: it becomes a step, so that this holds here as well. One that sorts behind runs beside the set-up.
 //!
 //! All scripts come after what cloud-init makes of the other parts, such as packages. The agent starts long before that,
-//! so that a part in the place of `nodeup.sh` and two steps meet: the steps of scripts start when cloud-init gets there,
-//! and cloud-init goes on when they have ended.
+//! so that they [meet](crate::meeting): the steps of scripts start when cloud-init gets to the place of `nodeup.sh`, and
+//! cloud-init goes on when they have ended.
 
-use bringup_diag::Span;
 use bringup_yaml::{Content, Node, Scalar, Style};
 
 use super::group_fields::USER_DATA;
@@ -16,10 +15,10 @@ use super::image::System;
 use super::kubelet::literal;
 use super::names::Names;
 use super::steps::{step, words};
-use crate::codes;
 use crate::fields::Record;
 use crate::tell::Teller;
 use crate::tree::{Branch, text};
+use crate::{codes, meeting};
 
 /// The name of kops' own script.
 const NODEUP: &str = "nodeup.sh";
@@ -74,13 +73,13 @@ pub(super) fn parts(
     // Ignition carries no parts, and nobody would come to the meeting.
     let meets = system.family != "flatcar" && all.iter().any(|part| !part.comes_first());
     let meeting = first.filter(|_| meets);
-    let start = meeting.map(|span| awaiting(span, names));
+    let start = meeting.map(|span| meeting::awaiting(span, &names.give(meeting::AWAITS)));
     let mut scripts: Vec<&Part<'_>> = all.iter().filter(|part| part.is_script()).collect();
     scripts.sort_by_key(|part| file_name(part.name));
     let early = scripts.iter().filter(|part| part.comes_first());
     let mut steps: Vec<Node> = start.into_iter().collect();
     steps.extend(early.map(|part| self::early(part, names, tell)));
-    steps.extend(meeting.map(|span| releasing(span, names)));
+    steps.extend(meeting.map(|span| meeting::releasing(span, &names.give(meeting::RELEASES))));
     for part in scripts.iter().filter(|part| !part.comes_first()) {
         let message = format!("the script `{}` runs while the node is set up, as with kops", part.name);
         let hint = "to have it strictly before or after, make it a step with `before: [gate]` or `after: [registered]` in additions";
@@ -93,55 +92,9 @@ pub(super) fn parts(
         .filter(|part| !part.comes_first())
         .filter_map(|part| if part.is_script() { late.next().copied() } else { Some(part) });
     // Scripts of a group keep the order in which they stand: this one is before all others.
-    let parts = meeting.map(gathering).into_iter().chain(placed.map(carried)).collect();
+    let gathering = meeting.map(|span| meeting::gathering(span, true));
+    let parts = gathering.into_iter().chain(placed.map(carried)).collect();
     (parts, steps)
-}
-
-/// Where the parts and the steps meet; nothing of it is left for another boot.
-const MEETING: &str = "/run/bringup-scripts";
-
-/// The name of the part. Parts are carried with numbers before their names, so that its place counts and not its letters.
-const GATHERING: &str = "meet-the-agent.sh";
-
-/// How long cloud-init waits for the steps, in seconds.
-const PATIENCE: u32 = 3600;
-
-/// The part in the place of kops' own script: here the scripts may run, and here the others wait for them.
-fn gathering(span: Span) -> Node {
-    let mut part = Branch::new(span);
-    part.put("name", text(span, GATHERING));
-    part.put("type", text(span, SCRIPT));
-    let script = format!(
-        "#!/bin/sh\nmkdir -p {MEETING}\n: >{MEETING}/may-run\nleft={PATIENCE}\n\
-         until [ -e {MEETING}/have-run ]; do\n    left=$((left - 1))\n    \
-         if [ \"$left\" -lt 1 ]; then\n        \
-         echo \"the scripts before {NODEUP} have not ended: those behind it go on\" >&2\n        \
-         exit 1\n    fi\n    sleep 1\ndone\n"
-    );
-    part.put("content", text(span, script));
-    part.into_node()
-}
-
-/// The step that waits for cloud-init. On a later boot it runs no scripts any more, and only says that it has ended.
-fn awaiting(span: Span, names: &mut Names) -> Node {
-    let mut step = step(span, &names.give("await-cloud-init"));
-    // It is told what the machine waits for, and nothing is done on what is not there.
-    step.put("onFailure", text(span, "pause"));
-    let script = format!(
-        "#!/bin/sh\n[ -d /run/cloud-init ] || exit 0\n\
-         until [ -e {MEETING}/may-run ] || [ -e /run/cloud-init/result.json ]; do sleep 1; done\n"
-    );
-    step.put("script", text(span, script));
-    step.put("before", words(span, &["runtime"]));
-    step.into_node()
-}
-
-/// The step that lets cloud-init go on.
-fn releasing(span: Span, names: &mut Names) -> Node {
-    let mut step = step(span, &names.give("release-cloud-init"));
-    step.put("script", text(span, format!("#!/bin/sh\nmkdir -p {MEETING}\n: >{MEETING}/have-run\n")));
-    step.put("before", words(span, &["runtime"]));
-    step.into_node()
 }
 
 fn read<'a>(nodes: &'a [Node], tell: &mut Teller<'_>) -> Vec<Part<'a>> {

@@ -1,9 +1,10 @@
-//! User-data that calls `/etc/eks/bootstrap.sh`: a script, or the scripts of a message.
+//! User-data that calls `/etc/eks/bootstrap.sh`: a script, the scripts of a message, or the commands of a cloud-config.
 //!
 //! The call is read and not run: its flags become fields, and what the script does before and after it becomes steps. A script
 //! without such a call is a step of the group that stands beside it, such as that of a NodeConfig in the same message.
 
 mod call;
+pub(crate) mod runcmd;
 mod signal;
 pub(crate) mod sources;
 
@@ -12,12 +13,11 @@ use std::collections::BTreeMap;
 use bringup_diag::{Position, Span};
 use bringup_yaml::{Content, Node};
 
-use crate::codes;
 use crate::eksctl::steps::escaped;
-use crate::shell;
 use crate::shell::script::{Call, Opaque, Script, Why};
 use crate::tell::Teller;
 use crate::tree::{Branch, field, list, plain, text};
+use crate::{codes, meeting, shell};
 
 /// How such a script is marked on its way to the translation.
 pub(crate) const GROUP: &str = "user-data/";
@@ -97,7 +97,8 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
             steps.push(script);
             continue;
         };
-        trees.extend(translated(script, at, tell));
+        let lines = document.get("lines").and_then(Node::items).unwrap_or_default();
+        trees.extend(translated(script, at, lines, tell));
     }
     let whole = if trees.is_empty() { beside } else { trees.as_mut_slice() };
     for (number, script) in steps.into_iter().enumerate() {
@@ -105,6 +106,13 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
             let name = format!("script-{}", number.saturating_add(1));
             let step = step(script, &name, script.text().unwrap_or_default(), ("before", "runtime"));
             add_to(tree, "steps", &step);
+        }
+    }
+    let awaited = parts.iter().find(|(_, kind)| kind.text().is_some_and(|kind| MAKES.contains(&kind)));
+    if let Some((document, _)) = awaited {
+        for tree in whole.iter_mut() {
+            add_to(tree, "parts", &meeting::gathering(document.span, false));
+            put_first(tree, "steps", &meeting::awaiting(document.span, meeting::AWAITS));
         }
     }
     for (document, kind) in parts {
@@ -129,9 +137,14 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
     trees
 }
 
-fn translated(script: &Node, at: &Node, tell: &mut Teller<'_>) -> Option<Node> {
+/// `lines` are where the lines of a script stand that was put together; others stand one behind the other.
+fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -> Option<Node> {
     let whole = script.text().unwrap_or_default();
     let line = |number: u32| {
+        let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        if let Some(node) = index.and_then(|index| lines.get(index)) {
+            return node.span;
+        }
         let line = script.span.start.line.saturating_add(number).saturating_sub(1);
         Span::point(line, 1)
     };
@@ -202,13 +215,32 @@ const TYPES: [&str; 11] = [
     "text/jinja2",
 ];
 
+/// Those of which cloud-init makes something that scripts find there.
+const MAKES: [&str; 6] = [
+    "text/cloud-config",
+    "text/cloud-config-archive",
+    "text/cloud-config-jsonp",
+    "text/x-include-url",
+    "text/x-include-once-url",
+    "text/jinja2",
+];
+
 /// Adds an item to a list of every group of a document.
 fn add_to(tree: &mut Node, key: &str, item: &Node) {
+    put(tree, key, item, false);
+}
+
+/// The same, before all others.
+fn put_first(tree: &mut Node, key: &str, item: &Node) {
+    put(tree, key, item, true);
+}
+
+fn put(tree: &mut Node, key: &str, item: &Node, first: bool) {
     let Some(groups) = field(tree, "spec").and_then(|spec| field(spec, "nodeGroups")) else { return };
     let Content::List(groups) = &mut groups.content else { return };
     for group in groups {
         if let Some(Node { content: Content::List(items), .. }) = field(group, key) {
-            items.push(item.clone());
+            items.insert(if first { 0 } else { items.len() }, item.clone());
         } else if let Content::Map(entries) = &mut group.content {
             let mut more = Branch::new(item.span);
             more.put(key, list(item.span, vec![item.clone()]));

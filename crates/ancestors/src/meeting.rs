@@ -1,0 +1,69 @@
+//! Where cloud-init and the agent meet.
+//!
+//! Scripts of user-data run after what cloud-init makes of its other parts, such as packages. The agent starts long before
+//! that: a step of its own waits until cloud-init gets to a part in the scripts' place, and where cloud-init's own scripts come
+//! behind the steps, that part waits for another one.
+
+use bringup_diag::Span;
+use bringup_yaml::Node;
+
+use crate::tree::{Branch, list, plain, text};
+
+/// The name of the step that waits.
+pub(crate) const AWAITS: &str = "await-cloud-init";
+
+/// The name of the step that lets cloud-init go on.
+pub(crate) const RELEASES: &str = "release-cloud-init";
+
+/// Nothing of it is left for another boot.
+const PLACE: &str = "/run/bringup-scripts";
+
+/// The name of the part. Parts are carried with numbers before their names, so that its place counts and not its letters.
+const GATHERING: &str = "meet-the-agent.sh";
+
+/// How long cloud-init waits for the steps, in seconds.
+const PATIENCE: u32 = 3600;
+
+/// The part: from here on the steps may run, and if it waits, cloud-init goes on when they have ended.
+pub(crate) fn gathering(span: Span, waits: bool) -> Node {
+    let mut part = Branch::new(span);
+    part.put("name", text(span, GATHERING));
+    part.put("type", text(span, "text/x-shellscript"));
+    let mut script = format!("#!/bin/sh\nmkdir -p {PLACE}\n: >{PLACE}/may-run\n");
+    if waits {
+        script.push_str(&format!(
+            "left={PATIENCE}\nuntil [ -e {PLACE}/have-run ]; do\n    left=$((left - 1))\n    \
+             if [ \"$left\" -lt 1 ]; then\n        \
+             echo \"the scripts before the node's set-up have not ended: those behind it go on\" >&2\n        \
+             exit 1\n    fi\n    sleep 1\ndone\n"
+        ));
+    }
+    part.put("content", text(span, script));
+    part.into_node()
+}
+
+/// The step that waits for cloud-init. On a later boot it runs no scripts any more, and only says that it has ended.
+pub(crate) fn awaiting(span: Span, name: &str) -> Node {
+    let script = format!(
+        "#!/bin/sh\n[ -d /run/cloud-init ] || exit 0\n\
+         until [ -e {PLACE}/may-run ] || [ -e /run/cloud-init/result.json ]; do sleep 1; done\n"
+    );
+    // It is told what the machine waits for, and nothing is done on what is not there.
+    step(span, name, "pause", script)
+}
+
+/// The step that lets cloud-init go on.
+pub(crate) fn releasing(span: Span, name: &str) -> Node {
+    step(span, name, "continue", format!("#!/bin/sh\nmkdir -p {PLACE}\n: >{PLACE}/have-run\n"))
+}
+
+fn step(span: Span, name: &str, on_failure: &str, script: String) -> Node {
+    let mut step = Branch::new(span);
+    step.put("name", text(span, name));
+    step.put("timeout", text(span, "1h"));
+    step.put("attempts", plain(span, 1));
+    step.put("onFailure", text(span, on_failure));
+    step.put("script", text(span, script));
+    step.put("before", list(span, vec![text(span, "runtime")]));
+    step.into_node()
+}
