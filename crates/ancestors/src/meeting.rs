@@ -29,15 +29,14 @@ pub(crate) fn gathering(span: Span, waits: bool) -> Node {
     let mut part = Branch::new(span);
     part.put("name", text(span, GATHERING));
     part.put("type", text(span, "text/x-shellscript"));
-    let mut script = format!("#!/bin/sh\nmkdir -p {PLACE}\n: >{PLACE}/may-run\n");
-    if waits {
-        script.push_str(&format!(
-            "left={PATIENCE}\nuntil [ -e {PLACE}/have-run ]; do\n    left=$((left - 1))\n    \
-             if [ \"$left\" -lt 1 ]; then\n        \
-             echo \"the scripts before the node's set-up have not ended: those behind it go on\" >&2\n        \
-             exit 1\n    fi\n    sleep 1\ndone\n"
-        ));
-    }
+    let waiting = format!(
+        "left={PATIENCE}\nuntil [ -e {PLACE}/have-run ]; do\n    left=$((left - 1))\n    \
+         if [ \"$left\" -lt 1 ]; then\n        \
+         echo \"the scripts before the node's set-up have not ended: those behind it go on\" >&2\n        \
+         exit 1\n    fi\n    sleep 1\ndone\n"
+    );
+    let waiting = if waits { waiting.as_str() } else { "" };
+    let script = format!("#!/bin/sh\nmkdir -p {PLACE}\n: >{PLACE}/may-run\n{waiting}");
     part.put("content", text(span, script));
     part.into_node()
 }
