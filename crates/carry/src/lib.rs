@@ -17,6 +17,7 @@ mod guarantees;
 mod ignition;
 mod inspect;
 mod load;
+mod local_storage;
 mod lost;
 mod multipart;
 mod nodeadm_parts;

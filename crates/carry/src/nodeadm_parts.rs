@@ -12,6 +12,7 @@ use bringup_spec::{Fact, Phase, Text};
 use crate::budget::PartSize;
 use crate::first_stage::FirstStage;
 use crate::load::Load;
+use crate::local_storage::local_storage;
 use crate::nodeconfig::not_carried;
 use crate::shell::word;
 use crate::shell_facts::{commands, out_of_reach, word_of};
@@ -41,10 +42,11 @@ impl OwnParts {
         let mut inlined = Vec::new();
         let gate = load.plan.steps.iter().position(|step| matches!(step.action, Action::OpenGate { .. }));
         let before = gate.unwrap_or(load.plan.steps.len());
+        let taken_over = local_storage(load.plan).map(|(step, _)| &step.name);
         // Scripts of every boot run before those of the first.
         let mut once: Option<&str> = None;
         for (index, step) in load.plan.steps.iter().enumerate() {
-            if !matches!(step.action, Action::Run { .. }) {
+            if !matches!(step.action, Action::Run { .. }) || taken_over == Some(&step.name) {
                 continue;
             }
             if index > before {

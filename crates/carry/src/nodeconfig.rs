@@ -7,6 +7,7 @@ use bringup_yaml::{Value, to_yaml};
 use crate::budget::PartSize;
 use crate::codes;
 use crate::load::Load;
+use crate::local_storage::local_storage;
 use crate::lost::Lost;
 use crate::multipart::message;
 use crate::nodeadm_parts::{OwnPart, OwnParts};
@@ -163,7 +164,7 @@ fn kubelet(load: &Load<'_>, findings: &mut Findings) -> Value {
     kubelet
 }
 
-/// Variables of services; the proxy is for all of them.
+/// The instance's disks, and variables of services; the proxy is for all of them.
 fn instance(load: &Load<'_>, findings: &mut Findings) -> Value {
     let mut environment = Value::Map(Vec::new());
     if !load.plan.environment.is_empty() {
@@ -184,7 +185,14 @@ fn instance(load: &Load<'_>, findings: &mut Findings) -> Value {
     if !is_empty(&own) {
         environment.set("kubelet", own);
     }
-    if is_empty(&environment) { environment } else { Value::map([("environment", environment)]) }
+    let mut instance = Value::Map(Vec::new());
+    if !is_empty(&environment) {
+        instance.set("environment", environment);
+    }
+    if let Some((_, storage)) = local_storage(load.plan) {
+        instance.set("localStorage", storage);
+    }
+    instance
 }
 
 /// What the document asks for and the node agent of EKS images has no place for.

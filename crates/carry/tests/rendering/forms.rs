@@ -340,3 +340,28 @@ fn letters_beyond_ascii_arrive_in_every_form_of_every_carrier() {
         }
     }
 }
+
+/// nodeadm sees to the instance's disks itself, behind all scripts and on every boot: the step is its own setting there,
+/// unless another step of the operator's comes behind it.
+#[test]
+fn disks_are_left_to_nodeadm_in_its_own_words() {
+    let disks = "
+      steps:
+        - {name: first, run: [/bin/first], before: [disks]}
+        - {name: disks, run: [/usr/bin/setup-local-disks, raid0, --dir, /mnt/fast, --no-bind-soci], before: [runtime], everyBoot: true}";
+    let behind =
+        format!("{disks}\n        - {{name: last, run: [/bin/last], after: [disks], before: [runtime]}}");
+    for (extra, passed) in [(disks, true), (behind.as_str(), false)] {
+        let document = sample::document("aws", "amazon-linux-2023", &format!("{extra}\n      agent: none\n"));
+        let compiled = bringup_plan::compile(&document, 0, &bringup_plan::LocalFiles::default());
+        let plan = compiled.plan.unwrap();
+        let rendered = sample::load(&document, &plan, &[]).render(Carrier::NodeConfig);
+        let message = bringup_cloudinit::mime::read(&text(&rendered.bytes)).unwrap();
+        let parts = message.walk();
+        let payloads = parts.iter().skip(1).map(|part| text(&part.payload().unwrap().bytes));
+        let text: String = payloads.collect();
+        let own = "    localStorage:\n      strategy: RAID0\n      mountPath: /mnt/fast\n      disabledMounts:\n      - SOCI\n";
+        assert_eq!((text.contains(own), text.contains("setup-local-disks")), (passed, !passed), "{text}");
+        assert!(text.contains("/bin/first"));
+    }
+}
