@@ -32,6 +32,12 @@ impl Cluster<'_> {
         ["amazonvpc", "amazonVPC", "calico"].iter().all(|name| of(name).is_none())
     }
 
+    /// Whether the cluster has addresses of IPv6 alone.
+    pub(super) fn is_ipv6(&self) -> bool {
+        let range = self.address_field("nonMasqueradeCIDR").and_then(|entry| entry.value.text());
+        range.is_some_and(|range| range.contains(':'))
+    }
+
     fn asset_field(&self, name: &str) -> Option<&Node> {
         self.spec.get("assets")?.get(name).filter(|node| node.text().is_some_and(|text| !text.is_empty()))
     }

@@ -24,12 +24,27 @@ pub(super) struct Circumstances<'a> {
     pub(super) family: &'a str,
     /// Machines with addresses of the cloud for their pods lose them if pods are ended too early.
     pub(super) pods_leave_slowly: bool,
+    /// Whether the cluster has addresses of IPv6 alone.
+    pub(super) is_ipv6: bool,
 }
 
 impl Circumstances<'_> {
     /// Whether a controller of the cloud outside of kubelet completes a node. Of AWS the platform says it.
-    pub(super) fn is_external(self) -> bool {
+    fn is_external(self) -> bool {
         !matches!(self.cloud, "aws" | "metal" | "") && self.minor.is_none_or(|minor| minor >= FIRST_EXTERNAL)
+    }
+
+    /// Flags that kops gives to kubelet by itself.
+    pub(super) fn flags(self) -> Vec<(&'static str, &'static str)> {
+        let mut flags = Vec::new();
+        if self.is_external() {
+            flags.push(("cloud-provider", "external"));
+        }
+        if self.is_ipv6 {
+            // Kubelet finds the address itself, and is told its family.
+            flags.push(("node-ip", "::"));
+        }
+        flags
     }
 
     /// What kops sets where nobody says otherwise, in its own words.

@@ -140,7 +140,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// A field about addresses, which v1alpha3 has under `networking`.
-    fn address_field(&self, name: &str) -> Option<&'a Entry> {
+    pub(super) fn address_field(&self, name: &str) -> Option<&'a Entry> {
         self.networking.entry(name).or_else(|| self.spec.entry(name))
     }
 

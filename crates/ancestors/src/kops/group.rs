@@ -64,6 +64,7 @@ pub(super) fn group(
         role,
         family: system.family,
         pods_leave_slowly: cluster.pod_addresses == PodAddresses::AmazonVpc,
+        is_ipv6: cluster.is_ipv6(),
     };
     let basis = Basis {
         kubelet: kubelet_settings(&record, circumstances, cluster, span, tell),
@@ -215,7 +216,8 @@ fn hardware(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell:
         let user_data = if basis.system.family == "flatcar" { "ignition" } else { "multipart" };
         branch.put("carriers", words(*span, &[user_data, "cloudformation"]));
         branch.put_full("instanceTypes", list(*span, types));
-        let labels = tags(&basis.kubelet, record.get("nodeLabels"), *role, *span);
+        let own = nvidia::labels(record, is_nvidia, *span);
+        let labels = tags(&basis.kubelet, own.as_ref(), *role, *span);
         branch.put_full("launch", launch(cluster.common(*role, &labels), record, *role, *span, tell));
         if !is_karpenters(record) {
             branch.put("scaling", scale);
@@ -237,7 +239,8 @@ fn registration(
     tell: &mut Teller<'_>,
 ) {
     let Basis { record, role, span, kubelet, .. } = basis;
-    branch.put_full("labels", labels(kubelet, record.get("nodeLabels"), *role, *span, tell));
+    let own = nvidia::labels(record, machine.is_nvidia, *span);
+    branch.put_full("labels", labels(kubelet, own.as_ref(), *role, *span, tell));
     let items =
         |node: Option<&Node>| -> Vec<Node> { node.and_then(Node::items).unwrap_or_default().to_vec() };
     let base = if *role == Role::ControlPlane { &cluster.control_plane_kubelet } else { &cluster.kubelet };

@@ -93,8 +93,8 @@ pub(super) fn branch(
     let minor = circumstances.minor;
     let mut fields: Vec<(&[&str], Node)> = Vec::new();
     let mut flags = Branch::new(span);
-    if circumstances.is_external() {
-        flags.put("cloud-provider", text(span, "external"));
+    for (flag, value) in circumstances.flags() {
+        flags.put(flag, text(span, value));
     }
     // In the order of the table, so that of two names for one field the later wins.
     for (name, becomes) in KUBELET {

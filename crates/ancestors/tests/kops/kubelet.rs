@@ -107,6 +107,9 @@ fn kops_own_choices_follow_cloud_role_system_and_version() {
     assert_eq!(node("metal").get("flags"), None);
     assert_eq!(node("gce")["config"]["hairpinMode"], "promiscuous-bridge");
     assert_eq!(node("hetzner")["config"]["hairpinMode"], Value::Null);
+    // With addresses of IPv6 alone, kubelet is told no more than that.
+    let ranges = "nonMasqueradeCIDR: \"::/0\"\nserviceClusterIPRange: fd00:5e4f:ce::/108";
+    assert_eq!(kubelet("v1.33.4", "aws", "Node", ubuntu, ranges)["flags"], json!({"node-ip": "::"}));
     // The volume of etcd's programs, unless the minor has it on by itself or the document switches it off.
     let gates = |version: &str, role: &str, more: &str| {
         kubelet(version, "aws", role, ubuntu, more)["config"].get("featureGates").cloned()
@@ -153,6 +156,10 @@ fn machines_with_processors_of_nvidia_are_kept_for_who_asks() {
     let taint = json!([{"key": "nvidia.com/gpu", "effect": "NoSchedule"}]);
     let (own, told) = group_of("g5.xlarge", "", enabled);
     assert_eq!(own["taints"], taint);
+    // kops' controller labels the node by its machine's tag.
+    let tag = "k8s.io/cluster-autoscaler/node-template/label/kops.k8s.io/gpu";
+    assert_eq!(own["launch"]["tags"][tag], "1");
+    assert!(told.iter().any(|message| message.contains("`kops.k8s.io/gpu`")), "{told:?}");
     assert!(told.iter().any(|message| message.contains("`nvidiaGPU`")), "{told:?}");
     let runtime = own["runtime"]["config"].as_str().unwrap();
     assert!(
