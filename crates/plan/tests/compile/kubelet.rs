@@ -51,7 +51,7 @@ fn pods_are_told_the_servers_behind_systemd_resolved() {
     for os in ["ubuntu", "{family: ubuntu, version: \"18.04\"}", "flatcar"] {
         assert_eq!(told(os, ""), "/run/systemd/resolve/resolv.conf", "{os}");
     }
-    // The first of these came before systemd-resolved; the others' own file names real servers.
+    // The first of these came before systemd-resolved; of the others an image may have it or not.
     for os in ["{family: ubuntu, version: \"16.04\"}", "debian", "amazon-linux-2023"] {
         assert_eq!(told(os, ""), Value::Null, "{os}");
     }
