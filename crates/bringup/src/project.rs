@@ -442,8 +442,8 @@ fn unit_files(directory: &Path) -> Result<Vec<PathBuf>, Stop> {
         let path = directory.join(&name);
         if !files::is_directory(&path) {
             found.extend(bringup_ancestors::is_unit_file(&name).then_some(path));
-        } else if name.ends_with(".d") {
-            let inner = files::listing(&path)?.into_iter().filter(|name| name.ends_with(".conf"));
+        } else if has_extension(&name, "d") {
+            let inner = files::listing(&path)?.into_iter().filter(|name| has_extension(name, "conf"));
             found.extend(inner.map(|name| path.join(name)));
         }
     }
@@ -507,4 +507,8 @@ pub(crate) fn is_document(text: &str) -> bool {
                 .and_then(|rest| rest.trim_start_matches(quotes).trim_start().strip_prefix(':'))
                 .is_some_and(|version| version.trim_start().trim_start_matches(quotes).starts_with(API_GROUP))
         })
+}
+
+fn has_extension(name: &str, extension: &str) -> bool {
+    Path::new(name).extension().is_some_and(|found| found == extension)
 }
