@@ -127,9 +127,10 @@ def late(lab):
     assert trial.of("bootkube", "paused") and trial.of("bootkube", "resumed"), trial.story()
 
 
-# A runtime, as far as it is asked.
+# A runtime, as far as it is asked: like containerd, it tells when it is ready.
 RUNTIME = """#!/bin/sh
 [ "$1" = --version ] && exec echo containerd example.com/containerd v2.99.9
+systemd-notify --ready
 exec sleep infinity
 """
 
