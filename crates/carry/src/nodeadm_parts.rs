@@ -12,7 +12,7 @@ use bringup_spec::{Fact, Phase, Text};
 use crate::budget::PartSize;
 use crate::first_stage::FirstStage;
 use crate::load::Load;
-use crate::local_storage::local_storage;
+use crate::nodeadm_settings::is_setting;
 use crate::nodeconfig::not_carried;
 use crate::shell::word;
 use crate::shell_facts::{commands, out_of_reach, word_of};
@@ -42,11 +42,10 @@ impl OwnParts {
         let mut inlined = Vec::new();
         let gate = load.plan.steps.iter().position(|step| matches!(step.action, Action::OpenGate { .. }));
         let before = gate.unwrap_or(load.plan.steps.len());
-        let taken_over = local_storage(load.plan).map(|(step, _)| &step.name);
         // Scripts of every boot run before those of the first.
         let mut once: Option<&str> = None;
         for (index, step) in load.plan.steps.iter().enumerate() {
-            if !matches!(step.action, Action::Run { .. }) || taken_over == Some(&step.name) {
+            if !matches!(step.action, Action::Run { .. }) || is_setting(load.plan, step) {
                 continue;
             }
             if index > before {
@@ -181,7 +180,7 @@ fn placing(load: &Load<'_>, inlined: &[&str], findings: &mut Findings) -> Option
         let placed = ["file:", "directory:", "link:"].iter().any(|kind| step.name.starts_with(kind));
         let is_inlined =
             matches!(&step.action, Action::WriteFile { path, .. } if inlined.contains(&path.as_str()));
-        placed && !is_inlined
+        placed && !is_inlined && !is_setting(load.plan, step)
     });
     let units: Vec<Unit> = group.units.iter().map(unit).collect();
     let mut lost = |step: &Step, why: &str| {

@@ -7,10 +7,10 @@ use bringup_yaml::{Value, to_yaml};
 use crate::budget::PartSize;
 use crate::codes;
 use crate::load::Load;
-use crate::local_storage::local_storage;
 use crate::lost::Lost;
 use crate::multipart::message;
 use crate::nodeadm_parts::{OwnPart, OwnParts};
+use crate::nodeadm_settings::{base_runtime_spec, local_storage, network};
 
 /// The message and what its parts take. What is placed comes first, then the operator's parts, then the steps:
 /// cloud-init is done with all of them before nodeadm starts kubelet.
@@ -39,9 +39,14 @@ fn node_config(load: &Load<'_>, findings: &mut Findings) -> Value {
         }
     };
     put("kubelet", kubelet(load, findings));
+    let mut containerd = Value::Map(Vec::new());
     if let Some(config) = &load.group.runtime.config {
-        put("containerd", Value::map([("config", config.as_str())]));
+        containerd.set("config", config.as_str());
     }
+    if let Some(base) = base_runtime_spec(load.plan) {
+        containerd.set("baseRuntimeSpec", base);
+    }
+    put("containerd", containerd);
     put("instance", instance(load, findings));
     if load.plan.node_name == NodeNamePolicy::InstanceId {
         put("featureGates", Value::map([("InstanceIdNodeName", true)]));
@@ -191,6 +196,9 @@ fn instance(load: &Load<'_>, findings: &mut Findings) -> Value {
     }
     if let Some((_, storage)) = local_storage(load.plan) {
         instance.set("localStorage", storage);
+    }
+    if let Some(network) = network(load.plan) {
+        instance.set("network", network);
     }
     instance
 }

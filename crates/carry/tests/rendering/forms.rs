@@ -365,3 +365,34 @@ fn disks_are_left_to_nodeadm_in_its_own_words() {
         assert!(text.contains("/bin/first"));
     }
 }
+
+/// So it is with name servers and with what containers start from; a drop-in that says more stays a file.
+#[test]
+fn name_servers_and_base_specs_are_left_to_nodeadm() {
+    let files = |more: &str| {
+        format!(
+            "
+      steps:
+        - {{name: names, run: [/usr/bin/systemctl, restart, systemd-resolved.service], before: [runtime]}}
+      files:
+        - {{path: /etc/containerd/base-runtime-spec.json, content: \"{{\\\"ociVersion\\\": \\\"1.1.0\\\"}}\"}}
+        - {{path: /etc/systemd/resolved.conf.d/40-eks.conf, content: \"[Resolve]\\nDNS=10.1.1.1 10.1.1.2\\nDomains=lab.example\\n{more}\"}}
+      agent: none
+"
+        )
+    };
+    for (more, passed) in [("", true), ("LLMNR=no\\n", false)] {
+        let document = sample::document("aws", "amazon-linux-2023", &files(more));
+        let compiled = bringup_plan::compile(&document, 0, &bringup_plan::LocalFiles::default());
+        let plan = compiled.plan.unwrap();
+        let rendered = sample::load(&document, &plan, &[]).render(Carrier::NodeConfig);
+        let message = bringup_cloudinit::mime::read(&text(&rendered.bytes)).unwrap();
+        let parts = message.walk();
+        let payloads = parts.iter().skip(1).map(|part| text(&part.payload().unwrap().bytes));
+        let text: String = payloads.collect();
+        assert!(text.contains("    baseRuntimeSpec:\n      ociVersion: 1.1.0\n"), "{text}");
+        assert!(!text.contains("/etc/containerd/base-runtime-spec.json"), "{text}");
+        let own = "    network:\n      nameservers:\n      - 10.1.1.1\n      - 10.1.1.2\n      domains:\n      - lab.example\n";
+        assert_eq!((text.contains(own), text.contains("systemd-resolved")), (passed, !passed), "{text}");
+    }
+}
