@@ -272,3 +272,22 @@ fn commands_of_a_cloud_config_that_call_the_script_are_read() {
     // A cloud-config that joins nothing is a carrier.
     assert!(!joins_a_node(text.replace("bootstrap.sh", "other.sh").as_bytes()));
 }
+
+/// Terraform's modules call the script with endpoint and authority alone; it guesses the address of DNS then.
+#[test]
+fn a_call_that_does_not_say_where_dns_is_has_it_guessed_on_the_node() {
+    let call = |more: &str| {
+        format!(
+            "#!/bin/bash\n/etc/eks/bootstrap.sh --apiserver-endpoint https://ABCD.gr7.us-west-2.eks.amazonaws.com --b64-cluster-ca CERTIFICATE demo {more}\n"
+        )
+    };
+    let guessed = |text: &str| {
+        let read = of(text);
+        let plans = support::plans(&read, &bringup_plan::LocalFiles::default());
+        support::converts(&read, &bringup_plan::LocalFiles::default());
+        plans.values().next().expect("a plan").facts.contains(&bringup_spec::Fact::GuessedDns)
+    };
+    assert!(guessed(&call("")));
+    assert!(!guessed(&call("--dns-cluster-ip 172.20.0.10")));
+    assert!(!guessed(&call("--service-ipv4-cidr 172.20.0.0/16")));
+}

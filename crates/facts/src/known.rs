@@ -1,5 +1,6 @@
 //! What was learned and what follows from it.
 
+use bringup_plan::bootstrap::guessed_dns;
 use bringup_plan::{Election, Plan, PodLimit, max_pods, reservations};
 use bringup_spec::{Fact, NodeNamePolicy, Platform};
 
@@ -35,6 +36,8 @@ impl<'a> Known<'a> {
             Fact::ClusterEndpoint | Fact::ClusterAuthority | Fact::ClusterDns => {
                 return self.of_cluster(fact);
             }
+            // Without an answer, the network is taken for one that is not like the range of services.
+            Fact::GuessedDns => Some(guessed_dns(&facts.vpc_cidrs).to_owned()),
             Fact::NodeName => return self.node_name(),
             Fact::KubernetesTag if self.plan.detect.is_none() || self.elected()? => {
                 Some(format!("v{}", self.plan.kubernetes).replace('+', "_"))

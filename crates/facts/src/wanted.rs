@@ -29,6 +29,8 @@ pub struct Wanted {
     pub memory: bool,
     /// What EKS says of the cluster.
     pub cluster: bool,
+    /// The addresses of the network that the machine is in.
+    pub network: bool,
 }
 
 /// What must be learned for a plan.
@@ -41,6 +43,7 @@ pub fn wanted(plan: &Plan) -> Wanted {
             }
             // Asked of nobody but the API server, and not by everybody.
             Fact::KubernetesTag => {}
+            Fact::GuessedDns => wanted.network = true,
             Fact::Lifecycle => wanted.lifecycle = true,
             Fact::Hostname => wanted.hostname = true,
             Fact::Address => wanted.address = true,

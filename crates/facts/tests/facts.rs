@@ -295,3 +295,21 @@ fn a_runtime_is_chosen_by_the_version_of_the_cluster() {
     assert_eq!(fault.to_string(), "no version of containerd is named for a cluster of v1.35.0");
     assert!(fault.hint().contains("runtime.versions"));
 }
+
+/// EKS gives services 172.20.0.0/16 in a network that begins with 10, and 10.100.0.0/16 in others.
+#[test]
+fn dns_is_guessed_from_the_addresses_of_the_network() {
+    let (mut plan, facts) = in_cluster("10.100.0.0/16");
+    plan.facts = [Fact::GuessedDns].into();
+    assert!(bringup_facts::wanted(&plan).network);
+    for (networks, guess) in [
+        (vec!["10.0.0.0/16"], "172.20.0.10"),
+        (vec!["192.168.0.0/16", "10.1.0.0/16"], "172.20.0.10"),
+        (vec!["192.168.0.0/16"], "10.100.0.10"),
+        (vec![], "10.100.0.10"),
+    ] {
+        let vpc_cidrs = networks.into_iter().map(str::to_owned).collect();
+        let facts = Facts { vpc_cidrs, ..facts.clone() };
+        assert_eq!(Known::new(&plan, &facts).value(&Fact::GuessedDns).as_deref(), Ok(guess));
+    }
+}

@@ -103,6 +103,12 @@ impl Metadata {
             };
             facts.address = address.map(|address| address.to_string());
         }
+        if wanted.network {
+            let mac = crate::address::hardware();
+            facts.vpc_cidrs = self.network_blocks(mac.as_deref(), deadline).or_else(|failure| {
+                if failure.kind == FailureKind::Transient { Err(failure) } else { Ok(Vec::new()) }
+            })?;
+        }
         for name in &wanted.tags {
             if let Some(value) = self.ask(&metadata::tag(name), &mut patience)? {
                 facts.tags.insert(name.clone(), value);

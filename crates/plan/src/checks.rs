@@ -2,7 +2,7 @@
 
 use bringup_diag::{Code, Finding, Findings};
 use bringup_kubelet::{Minor, OLDEST, newest};
-use bringup_spec::{AgentSource, Bootstrap, Document, ImageProgram, JoinMethod, NodeGroup, Platform};
+use bringup_spec::{AgentSource, Bootstrap, Document, JoinMethod, NodeGroup, Platform};
 use bringup_yaml::Path;
 
 use crate::context::Context;
@@ -41,6 +41,10 @@ impl Checker<'_> {
 
     fn warning(&mut self, code: Code, path: &Path, message: impl Into<String>, hint: impl Into<String>) {
         self.findings.push(Finding::warning(code, message).at(self.document.place(path)).hint(hint));
+    }
+
+    fn note(&mut self, code: Code, path: &Path, message: impl Into<String>, hint: impl Into<String>) {
+        self.findings.push(Finding::note(code, message).at(self.document.place(path)).hint(hint));
     }
 
     fn version(&mut self) {
@@ -283,19 +287,19 @@ impl Checker<'_> {
         };
         // Where the document does not say where the API server is, the agent asks EKS for the range, too.
         let unknown = network::dns_addresses(&spec.network).is_empty() && spec.api.is_some();
-        if spec.join.method == JoinMethod::EksToken && unknown && !spec.node_groups.iter().all(by_itself) {
-            let guesses = |group: &NodeGroup| group.in_place_of == Some(ImageProgram::Bootstrap);
-            let guessed = if spec.takes_as_given() && spec.node_groups.iter().any(guesses) {
-                "; `bootstrap.sh` guesses `172.20.0.10` in a VPC that begins with `10.`, and `10.100.0.10` in others"
-            } else {
-                ""
-            };
-            self.warning(
-                codes::DNS_MISSING,
-                &Context::spec_path(["join"]),
-                format!("nothing says where the cluster's DNS is: pods would find no service by its name{guessed}"),
-                "add `network: {serviceRanges: [...]}`; `aws eks describe-cluster` prints EKS' under `kubernetesNetworkConfig`",
-            );
+        if spec.join.method != JoinMethod::EksToken || !unknown {
+            return;
+        }
+        let open: Vec<_> = spec.node_groups.iter().filter(|group| !by_itself(group)).collect();
+        let hint = "add `network: {serviceRanges: [...]}`; `aws eks describe-cluster` prints EKS' under `kubernetesNetworkConfig`";
+        let path = Context::spec_path(["join"]);
+        if open.iter().any(|group| !spec.guesses_dns(group)) {
+            let message = "nothing says where the cluster's DNS is: pods would find no service by its name";
+            self.warning(codes::DNS_MISSING, &path, message, hint);
+        } else if !open.is_empty() {
+            let message = "nothing says where the cluster's DNS is: as `bootstrap.sh`, the node takes it to be at \
+                           `172.20.0.10` in a network that begins with `10.`, and at `10.100.0.10` in others";
+            self.note(codes::DNS_MISSING, &path, message, hint);
         }
     }
 

@@ -68,6 +68,11 @@ impl<'a> Context<'a> {
             && self.group.agent.from != AgentSource::None
     }
 
+    /// Whether the node guesses where the cluster's DNS is, as `bootstrap.sh` does where its call does not say.
+    pub(crate) fn guesses_dns(&self) -> bool {
+        self.spec.guesses_dns(self.group)
+    }
+
     /// Whether the nodes keep the names of EKS' images with `bootstrap.sh`.
     pub(crate) fn is_scripted_eks(&self) -> bool {
         self.spec.flavour == Flavour::Eks && self.group.os.family == OsFamily::AmazonLinux2

@@ -110,6 +110,7 @@ fn scripted_eks(context: &Context<'_>, decisions: &Decisions) -> Vec<Step> {
     let authority = authority.map(|authority| BASE64_STANDARD.encode(authority.pem())).unwrap_or_default();
     let dns = match decisions.dns.as_slice() {
         [] if context.learns_cluster() => Text::fact(Fact::ClusterDns),
+        [] if context.guesses_dns() => Text::fact(Fact::GuessedDns),
         addresses => {
             let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
             Text::literal(addresses.join(","))

@@ -11,6 +11,8 @@ mod runtime;
 mod tests;
 mod units;
 
+pub use network::guessed_dns;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use bringup_diag::{Code, Finding, Findings};

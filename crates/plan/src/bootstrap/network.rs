@@ -57,13 +57,17 @@ impl Call<'_> {
         Some(Network { ipv6, dns: dns.split(',').map(str::to_owned).collect() })
     }
 
-    /// EKS gives services one of two ranges, the one that is not like the network's.
     fn guessed(&mut self) -> String {
-        let ten = self.instance.vpc_cidrs.iter().any(|range| range.starts_with("10."));
-        let guess = if ten { "172.20.0.10" } else { "10.100.0.10" };
+        let guess = guessed_dns(&self.instance.vpc_cidrs);
         let message =
             format!("the cluster's DNS is taken to be at `{guess}`, from the addresses of the network");
         self.differs(message, "give `--service-ipv4-cidr` or `--dns-cluster-ip`: the range may be any");
         guess.to_owned()
     }
+}
+
+/// The address of the cluster's DNS by the addresses of the network that the machine is in: EKS gives services one of two
+/// ranges, the one that is not like the network's.
+pub fn guessed_dns(networks: &[String]) -> &'static str {
+    if networks.iter().any(|range| range.starts_with("10.")) { "172.20.0.10" } else { "10.100.0.10" }
 }

@@ -162,6 +162,11 @@ fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
         let how = "the tenth address of the range of services that EKS tells".to_owned();
         context.origin("kubelet config clusterDNS", address.to_string(), Origin::Node(how));
         fields.insert("clusterDNS".to_owned(), json!([template::string(&address)]));
+    } else if context.guesses_dns() {
+        let address = Text::fact(Fact::GuessedDns);
+        let how = "by the addresses of the network, as `bootstrap.sh` guesses it".to_owned();
+        context.origin("kubelet config clusterDNS", address.to_string(), Origin::Node(how));
+        fields.insert("clusterDNS".to_owned(), json!([template::string(&address)]));
     } else if !decisions.dns.is_empty() {
         let addresses: Vec<String> = decisions.dns.iter().map(ToString::to_string).collect();
         let origin = if context.spec.network.dns.is_empty() {

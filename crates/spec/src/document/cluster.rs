@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    AgentSource, Api, Asset, Aws, File, Hook, Join, JoinMethod, Kubernetes, Machine, Network, NodeGroup,
-    OsFamily, Platform, Proxy, TrustedAuthority, Upgrade,
+    AgentSource, Api, Asset, Aws, File, Hook, ImageProgram, Join, JoinMethod, Kubernetes, Machine, Network,
+    NodeGroup, OsFamily, Platform, Proxy, TrustedAuthority, Upgrade,
 };
 use crate::Name;
 use crate::decode::{choices, record};
@@ -101,6 +101,17 @@ impl ClusterSpec {
         self.flavour.is_of_eks()
             && !self.node_groups.is_empty()
             && self.node_groups.iter().all(|group| group.in_place_of.is_some())
+    }
+
+    /// Whether a group's nodes guess where the cluster's DNS is, as `bootstrap.sh` does where its call does not say.
+    pub fn guesses_dns(&self, group: &NodeGroup) -> bool {
+        let unknown = self.network.dns.is_empty() && self.network.service_ranges.is_empty();
+        unknown
+            && self.takes_as_given()
+            && group.in_place_of == Some(ImageProgram::Bootstrap)
+            && self.api.is_some()
+            && self.join.method == JoinMethod::EksToken
+            && group.agent.from != AgentSource::None
     }
 
     /// Whether the agent of EKS' own images, `nodeadm`, brings these nodes up: there is none of ours, and the image has it.

@@ -49,6 +49,8 @@ pub enum Fact {
     ClusterAuthority,
     /// The address of the cluster's DNS; worked out from the range of its services, which EKS tells.
     ClusterDns,
+    /// The address of the cluster's DNS as `bootstrap.sh` guesses it; worked out from the addresses of the network.
+    GuessedDns,
     /// The tag of Kubernetes' images: the API server's version where the document asks for it, else the document's.
     KubernetesTag,
     /// A tag of the instance.
@@ -70,8 +72,8 @@ impl Fact {
     ];
 
     /// The names of the facts that are worked out from others.
-    pub const DERIVED: [&'static str; 6] =
-        ["nodeName", "providerId", "maxPods", "reservedCpu", "reservedMemory", "kubernetesTag"];
+    pub const DERIVED: [&'static str; 7] =
+        ["nodeName", "providerId", "maxPods", "reservedCpu", "reservedMemory", "guessedDns", "kubernetesTag"];
 
     /// The names of the facts that EKS tells of the cluster, where the document does not.
     pub const OF_CLUSTER: [&'static str; 3] = ["clusterEndpoint", "clusterAuthority", "clusterDns"];
@@ -106,6 +108,7 @@ impl Fact {
             "clusterEndpoint" => Self::ClusterEndpoint,
             "clusterAuthority" => Self::ClusterAuthority,
             "clusterDns" => Self::ClusterDns,
+            "guessedDns" => Self::GuessedDns,
             "kubernetesTag" => Self::KubernetesTag,
             _ => {
                 if let Some(tag) = text.strip_prefix("tags.").filter(|tag| !tag.is_empty()) {
@@ -144,6 +147,7 @@ impl fmt::Display for Fact {
             Self::ClusterEndpoint => "clusterEndpoint",
             Self::ClusterAuthority => "clusterAuthority",
             Self::ClusterDns => "clusterDns",
+            Self::GuessedDns => "guessedDns",
             Self::KubernetesTag => "kubernetesTag",
             Self::Tag(tag) => return write!(formatter, "tags.{tag}"),
         })
