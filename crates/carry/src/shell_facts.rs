@@ -126,13 +126,13 @@ pub(crate) fn commands(load: &Load<'_>, wanted: &BTreeSet<Fact>) -> Option<Strin
     let mut facts = wanted.clone();
     let plan = load.plan;
     // What others are worked out from.
-    if facts.contains(&Fact::ReservedMemory) {
-        facts.insert(Fact::MaxPods);
-    }
     if facts.contains(&Fact::ReservedCpu) {
         facts.insert(Fact::Cores);
     }
-    if facts.contains(&Fact::MaxPods) && matches!(plan.max_pods, PodLimit::Interfaces { .. }) {
+    let by_type = |limit: &PodLimit| matches!(limit, PodLimit::Interfaces { .. });
+    if facts.contains(&Fact::MaxPods) && by_type(&plan.max_pods)
+        || facts.contains(&Fact::ReservedMemory) && by_type(plan.memory_limit())
+    {
         facts.insert(Fact::InstanceType);
     }
     let named_by = match plan.node_name {
@@ -175,31 +175,31 @@ pub(crate) fn commands(load: &Load<'_>, wanted: &BTreeSet<Fact>) -> Option<Strin
         script.push_str("provider_id=aws:///$zone/$instance_id\n");
     }
     if facts.contains(&Fact::MaxPods) {
-        script.push_str(&pods(load)?);
+        script.push_str(&pods(load, &plan.max_pods, "max_pods")?);
     }
     if facts.contains(&Fact::ReservedCpu) {
         script.push_str(CPU);
     }
     if facts.contains(&Fact::ReservedMemory) {
-        script.push_str("reserved_memory=$((11 * max_pods + 255))Mi\n");
+        script.push_str(&pods(load, plan.memory_limit(), "kept_pods")?);
+        script.push_str("reserved_memory=$((11 * kept_pods + 255))Mi\n");
     }
     Some(script)
 }
 
 /// Pods by instance type; nothing where their number hangs on more than that.
-fn pods(load: &Load<'_>) -> Option<String> {
-    let limit = &load.plan.max_pods;
+fn pods(load: &Load<'_>, limit: &PodLimit, variable: &str) -> Option<String> {
     if let PodLimit::Fixed(pods) = limit {
-        return Some(format!("max_pods={pods}\n"));
+        return Some(format!("{variable}={pods}\n"));
     }
     let mut types: Vec<&str> = load.group.instance_types.iter().map(String::as_str).collect();
     types.sort_unstable();
     types.dedup();
     let mut script = String::from("case $instance_type in\n");
     for name in types {
-        let _ = writeln!(script, "{name}) max_pods={} ;;", max_pods::literal(limit, name)?);
+        let _ = writeln!(script, "{name}) {variable}={} ;;", max_pods::literal(limit, name)?);
     }
-    let _ = writeln!(script, "*) max_pods={} ;;\nesac", max_pods::literal(limit, "")?);
+    let _ = writeln!(script, "*) {variable}={} ;;\nesac", max_pods::literal(limit, "")?);
     Some(script)
 }
 

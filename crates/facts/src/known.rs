@@ -101,18 +101,22 @@ impl<'a> Known<'a> {
 
     /// How many pods the node takes.
     pub fn max_pods(&self) -> Result<u32, FactFault> {
-        match self.plan.max_pods {
-            PodLimit::Fixed(pods) => Ok(pods),
+        self.pods(&self.plan.max_pods)
+    }
+
+    fn pods(&self, limit: &PodLimit) -> Result<u32, FactFault> {
+        match limit {
+            PodLimit::Fixed(pods) => Ok(*pods),
             PodLimit::Interfaces { .. } | PodLimit::Expression { .. } => {
                 let instance_type = self.value(&Fact::InstanceType)?;
-                Ok(max_pods::max_pods(&self.plan.max_pods, &instance_type, self.cores()?))
+                Ok(max_pods::max_pods(limit, &instance_type, self.cores()?))
             }
         }
     }
 
-    /// How many pods kubelet really lets in: it also heeds a bound for each core.
+    /// How many pods memory is kept for. Kubelet also heeds a bound for each core.
     fn pods_in_force(&self) -> Result<u32, FactFault> {
-        let pods = self.max_pods()?;
+        let pods = self.pods(self.plan.memory_limit())?;
         match self.plan.pods_per_core {
             Some(each) => Ok(pods.min(each.saturating_mul(self.cores()?))),
             None => Ok(pods),

@@ -56,7 +56,8 @@ pub fn wanted(plan: &Plan) -> Wanted {
                 NodeNamePolicy::PrivateDns | NodeNamePolicy::Hostname => wanted.hostname = true,
             },
             Fact::MaxPods | Fact::ReservedMemory => {
-                if !matches!(plan.max_pods, PodLimit::Fixed(_)) {
+                let limit = if *fact == Fact::MaxPods { &plan.max_pods } else { plan.memory_limit() };
+                if !matches!(limit, PodLimit::Fixed(_)) {
                     wanted.identity = true;
                     wanted.cores = true;
                 }

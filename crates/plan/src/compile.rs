@@ -75,6 +75,9 @@ fn plan(context: &mut Context<'_>) -> Plan {
         node_name: decisions.node_name,
         ipv6: decisions.ipv6,
         max_pods: decisions.max_pods.clone(),
+        memory_for_pods: Some(&decisions.memory_for_pods)
+            .filter(|limit| **limit != decisions.max_pods)
+            .cloned(),
         pods_per_core: decisions.pods_per_core,
         facts: BTreeSet::new(),
         eks: None,
@@ -271,9 +274,10 @@ pub(crate) fn facts(plan: &Plan) -> BTreeSet<Fact> {
     if let Some(crate::Election::When { fact, .. }) = &plan.bootstrap {
         facts.insert(fact.clone());
     }
-    let uses = |facts: &BTreeSet<Fact>, wanted: &[Fact]| wanted.iter().any(|fact| facts.contains(fact));
-    let limited = !matches!(plan.max_pods, PodLimit::Fixed(_));
-    if limited && uses(&facts, &[Fact::MaxPods, Fact::ReservedMemory]) {
+    let limited = |limit: &PodLimit| !matches!(limit, PodLimit::Fixed(_));
+    if limited(&plan.max_pods) && facts.contains(&Fact::MaxPods)
+        || limited(plan.memory_limit()) && facts.contains(&Fact::ReservedMemory)
+    {
         facts.extend([Fact::InstanceType, Fact::Cores]);
     }
     let by_core = plan.pods_per_core.is_some() && facts.contains(&Fact::ReservedMemory);

@@ -25,8 +25,8 @@ pub(crate) struct Decisions {
     pub(crate) dns: Vec<IpAddr>,
     /// Pods really in force: what the operator gave to kubelet directly stands above the document's own field.
     pub(crate) max_pods: PodLimit,
-    /// What kubelet is told, where memory is kept for another number of pods: [`Self::max_pods`].
-    pub(crate) told_pods: Option<u32>,
+    /// The pods that memory is kept for.
+    pub(crate) memory_for_pods: PodLimit,
     /// The other bound on pods, which kubelet works out from the cores that it finds.
     pub(crate) pods_per_core: Option<u32>,
     pub(crate) election: Option<Election>,
@@ -69,14 +69,15 @@ impl Decisions {
             && (amazon || matches!(flavour, Flavour::Eks | Flavour::Eksctl))
             && group.software.kubelet.from == SoftwareSource::Image;
         let agreement = runtime::settle(context);
+        let memory_for_pods = checked_pod_limit(context);
         Self {
             layout: layout(flavour, os),
             join,
             node_name: node_name(context),
             ipv6: network::is_ipv6(&context.spec.network),
             dns: network::dns_addresses(&context.spec.network),
-            max_pods: checked_pod_limit(context),
-            told_pods: told_pods(context),
+            max_pods: told_pods(context).map_or_else(|| memory_for_pods.clone(), PodLimit::Fixed),
+            memory_for_pods,
             // What takes our place keeps memory for the pods of the instance type, whatever kubelet is told.
             pods_per_core: pods_per_core(group).filter(|_| !context.takes_as_given()),
             election: election(context),
@@ -382,9 +383,7 @@ fn tell_of_kept_memory(context: &mut Context<'_>, pods: u32) {
     let message = format!(
         "kubelet takes {told} pods, and {kept}Mi of memory are kept for {pods}, as the program of the image does"
     );
-    let hint = format!(
-        "for {told} pods we would keep {ours}Mi: set `kubeReserved` of kubelet, or leave `inPlaceOf` out"
-    );
+    let hint = format!("for {told} pods we would keep {ours}Mi: set `kubeReserved` of kubelet to have that");
     let code = match context.group.in_place_of {
         Some(ImageProgram::Bootstrap) => codes::BOOTSTRAP_DIFFERS,
         _ => codes::NODEADM_DIFFERS,

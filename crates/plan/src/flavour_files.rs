@@ -142,9 +142,9 @@ pub(crate) fn endpoint(context: &Context<'_>) -> Text {
 
 /// How many pods a node takes.
 pub(crate) fn pods(decisions: &Decisions) -> Text {
-    match (decisions.told_pods, &decisions.max_pods) {
-        (Some(pods), _) | (None, &PodLimit::Fixed(pods)) => Text::literal(pods.to_string()),
-        (None, PodLimit::Interfaces { .. } | PodLimit::Expression { .. }) => Text::fact(Fact::MaxPods),
+    match decisions.max_pods {
+        PodLimit::Fixed(pods) => Text::literal(pods.to_string()),
+        PodLimit::Interfaces { .. } | PodLimit::Expression { .. } => Text::fact(Fact::MaxPods),
     }
 }
 

@@ -129,6 +129,13 @@ fn uncapped(found: Interfaces, prefix_delegation: bool, custom_networking: bool)
     serving.saturating_mul(each).saturating_add(2)
 }
 
+impl crate::Plan {
+    /// How many pods memory is kept for.
+    pub fn memory_limit(&self) -> &PodLimit {
+        self.memory_for_pods.as_ref().unwrap_or(&self.max_pods)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

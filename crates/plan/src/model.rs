@@ -46,6 +46,9 @@ pub struct Plan {
     pub ipv6: bool,
     /// How many pods it takes.
     pub max_pods: PodLimit,
+    /// How many pods memory is kept for, where that is another number: programs of EKS' images go by the instance type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_for_pods: Option<PodLimit>,
     /// How many pods each core takes; a node takes no more than this and [`Self::max_pods`] allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pods_per_core: Option<u32>,

@@ -31,7 +31,8 @@ pub(super) fn translated(
         ("enableDetailedMonitoring", "monitoring"),
         ("enclaveEnabled", "enclave"),
     ] {
-        if let Some(entry) = fields.entry(field) {
+        // Spot capacity by one word is for groups that EKS makes; elsewhere it is unknown, and told so.
+        if let Some(entry) = fields.entry(field).filter(|_| given.managed || field != "spot") {
             launch.put_field(key, entry);
         }
     }

@@ -56,6 +56,7 @@ pub(super) fn carry_out(
             }
             // kubelet gets what the call says, and nothing of eksctl's own. EKS marks nodes of managed groups from outside.
             if !given.managed {
+                tell_of_unmarked(script, given, tell);
                 parts.labels = Branch::new(given.span);
                 parts.taints = Vec::new();
             }
@@ -80,6 +81,25 @@ pub(super) fn carry_out(
             let hint = "call it once, by itself on a line and with words that are known; write other commands as `preBootstrapCommands`";
             tell.error(codes::FIELD_REFUSED, own.key_span, message, hint);
         }
+    }
+}
+
+/// Names what the group says and the script does not pass on.
+fn tell_of_unmarked(script: &str, given: &Given<'_>, tell: &mut Teller<'_>) {
+    for (field, variable) in [("labels", "NODE_LABELS"), ("taints", "NODE_TAINTS")] {
+        let Some(entry) = given.fields.entry(field).filter(|_| !script.contains(variable)) else { continue };
+        let message = format!(
+            "the node does not get these `{field}`: eksctl's own script passes them on, which `overrideBootstrapCommand` replaces, and the call of `/etc/eks/bootstrap.sh` does not"
+        );
+        let hint = format!(
+            "pass them on with `--kubelet-extra-args`, as `${variable}` of eksctl's helper, or remove them"
+        );
+        tell.warning(codes::DIFFERENCE, entry.key_span, message, hint);
+    }
+    if let Some(entry) = given.fields.entry("maxPodsPerNode").filter(|_| !script.contains("max-pods")) {
+        let message = "`maxPodsPerNode` is carried out here; with eksctl it has no effect beside `overrideBootstrapCommand`";
+        let hint = "remove it to have the node that eksctl makes, or keep it if it is meant";
+        tell.warning(codes::DIFFERENCE, entry.key_span, message, hint);
     }
 }
 

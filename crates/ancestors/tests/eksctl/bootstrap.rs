@@ -233,6 +233,22 @@ fn settings_beside_an_own_bootstrap_are_told_of() {
     assert!(about("AmazonLinux2") && about("Ubuntu2204"));
 }
 
+/// eksctl's own script passes labels and taints on, and one in its place only what it says itself.
+#[test]
+fn marks_that_an_own_bootstrap_does_not_pass_on_are_told_of() {
+    let told = |call: &str| {
+        let groups = format!(
+            "nodeGroups:\n- name: ng\n  amiFamily: AmazonLinux2\n  ami: ami-0123456789abcdef0\n  labels: {{team: a}}\n  taints: {{dedicated: gpu:NoSchedule}}\n  maxPodsPerNode: 40\n  overrideBootstrapCommand: |\n    #!/bin/bash\n    {call}\n"
+        );
+        let told = crate::told(&crate::config(&groups));
+        ["these `labels`", "these `taints`", "`maxPodsPerNode` is carried out here"]
+            .map(|words| told.iter().any(|line| line.contains(words)))
+    };
+    assert_eq!(told("/etc/eks/bootstrap.sh demo"), [true, true, true]);
+    let passes = "source /var/lib/cloud/scripts/eksctl/bootstrap.helper.sh\n    /etc/eks/bootstrap.sh demo --kubelet-extra-args \"--node-labels=$NODE_LABELS --register-with-taints=$NODE_TAINTS --max-pods=40\"";
+    assert_eq!(told(passes), [false, false, false]);
+}
+
 /// Scripts of a group's own steps.
 fn scripts(group: &NodeGroup) -> Vec<String> {
     group.steps.iter().filter_map(|step| step.script.as_ref()).map(ToString::to_string).collect()
@@ -384,7 +400,11 @@ fn memory_is_kept_for_the_pods_of_the_instance_type() {
                 "nodeGroups:\n- {{name: ng, amiFamily: {family}, instanceType: m5.large, maxPodsPerNode: {pods}}}\n"
             ));
             group(&text);
-            let json = serde_json::to_string(&plan(&document(&text), 0)).unwrap().replace(['\\', ' '], "");
+            let plan = plan(&document(&text), 0);
+            // What the node says of itself is what kubelet is told; memory is another matter.
+            assert_eq!(plan.max_pods, bringup_plan::PodLimit::Fixed(pods));
+            assert_eq!(plan.memory_for_pods, Some(bringup_plan::PodLimit::Fixed(29)));
+            let json = serde_json::to_string(&plan).unwrap().replace(['\\', ' '], "");
             assert!(json.contains("\"memory\":\"574Mi\""), "{family}: {json}");
             assert!(json.contains(&format!("\"maxPods\":{pods}")), "{family}: {json}");
             if family != "AmazonLinux2023" {

@@ -114,6 +114,7 @@ pub(crate) fn plan(document: &Document) -> Plan {
         hooks: Vec::new(),
         node_name: NodeNamePolicy::PrivateDns,
         max_pods: PodLimit::Fixed(110),
+        memory_for_pods: None,
         pods_per_core: None,
         facts: BTreeSet::from([Fact::Zone]),
         environment: BTreeMap::new(),

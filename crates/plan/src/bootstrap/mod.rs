@@ -203,6 +203,7 @@ impl Call<'_> {
             node_name: NodeNamePolicy::PrivateDns,
             ipv6: network.ipv6,
             max_pods: PodLimit::Fixed(pods),
+            memory_for_pods: None,
             pods_per_core: None,
             facts: BTreeSet::new(),
             eks: None,

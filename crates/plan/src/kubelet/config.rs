@@ -101,9 +101,9 @@ pub(crate) fn patch(context: &mut Context<'_>, decisions: &Decisions) -> Option<
 }
 
 fn max_pods(decisions: &Decisions) -> Value {
-    match (decisions.told_pods, &decisions.max_pods) {
-        (Some(pods), _) | (None, &PodLimit::Fixed(pods)) => json!(pods),
-        (None, PodLimit::Interfaces { .. } | PodLimit::Expression { .. }) => template::number(&Fact::MaxPods),
+    match decisions.max_pods {
+        PodLimit::Fixed(pods) => json!(pods),
+        PodLimit::Interfaces { .. } | PodLimit::Expression { .. } => template::number(&Fact::MaxPods),
     }
 }
 
@@ -111,7 +111,7 @@ fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
     let minor = context.minor;
     // Without an agent nobody works it out on the node.
     let by_core = decisions.pods_per_core.is_some() && decisions.agent != AgentSource::None;
-    let reserved_memory = match decisions.max_pods {
+    let reserved_memory = match decisions.memory_for_pods {
         PodLimit::Fixed(pods) if !by_core => json!(format!("{}Mi", reservations::memory_mib(pods))),
         _ => template::string(&Text::fact(Fact::ReservedMemory)),
     };

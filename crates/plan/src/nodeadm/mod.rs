@@ -119,6 +119,7 @@ fn plan(work: &mut Work<'_>) -> Plan {
             "" => PodLimit::Interfaces { prefix_delegation: false, custom_networking: false, cap: None },
             cel => PodLimit::Expression { cel: cel.to_owned() },
         },
+        memory_for_pods: None,
         pods_per_core: None,
         facts: BTreeSet::new(),
         cluster_ranges: Vec::new(),
