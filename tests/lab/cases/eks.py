@@ -23,13 +23,15 @@ SIGNAL = '#!/bin/sh\necho "$@" >>/lab/signals\n'
 TEMPLATE = pathlib.Path(__file__).parents[3] / "examples/eks-flavour/cluster.yaml"
 
 
-def settings(lab):
+def settings(lab, kills=()):
     """The image's settings stay, ours lie over them before kubelet starts: once in each boot, with the same files."""
-    machine = lab.machine("settings over the image's")
+    machine = lab.machine(f"settings over the image's, {len(kills)} kills")
     made = document(os="amazon-linux-2", kubelet={"config": SETTINGS}, kernelModules=[], sysctls={})
     made["spec"] |= {"flavour": "eks", "kubernetes": {"version": "1.32"}}
     own = machine.give(OWN, "kubelet-config.json")
-    trial = machine.boot(made, "--file", f"/etc/kubernetes/kubelet/kubelet-config.json={own}", "--reboot").came_up()
+    options = [word for step in kills for word in ("--kill", step)]
+    trial = machine.boot(made, "--file", f"/etc/kubernetes/kubelet/kubelet-config.json={own}", *options, "--reboot", patience=90).came_up()
+    assert len(trial.of("lab", "killed")) == len(kills), trial.story()
     assert [len(trial.of("kubelet.service", "started", boot)) for boot in (1, 2)] == [1, 1], trial.story()
     found = config(machine)
     # The third is bootstrap.sh's own.
@@ -58,4 +60,6 @@ def called(lab):
 
 def cases():
     yield "settings are laid over the image's own, twice", settings
+    killed = ("kubelet-config", "gate", "kubelet")
+    yield "settings are laid over the image's own: killed three times, and a second boot", lambda lab: settings(lab, killed)
     yield "a template that calls bootstrap.sh with arguments and a signal", called

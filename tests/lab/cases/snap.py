@@ -122,16 +122,35 @@ def asked(machine):
     return [json.loads(line) for line in machine.text("/lab/snapd-asked").splitlines()]
 
 
-def set_and_started(lab):
-    machine = lab.machine("snap")
+def image(machine):
+    """snapd and the snap, as Ubuntu's image has them."""
     unit = f"[Unit]\nDescription=kubelet (snap, stand-in)\n\n[Service]\nExecStart=/lab/daemon\nRestart=on-failure\n"
     given = {
         "/lab/snapd": machine.give(SNAPD, "snapd", 0o755),
         "/lab/daemon": machine.give(DAEMON, "daemon", 0o755),
         f"/etc/systemd/system/{UNIT}": machine.give(unit, "unit", 0o644),
     }
-    files = [word for path, file in given.items() for word in ("--file", f"{path}={file}")]
-    trial = machine.boot(ubuntu(), "--reboot", *files).came_up()
+    return [word for path, file in given.items() for word in ("--file", f"{path}={file}")]
+
+
+def killed(lab):
+    """The agent is killed before, at and after the gate: the snap is set as ever, and started once in each boot."""
+    undisturbed = lab.machine("snap, undisturbed")
+    undisturbed.boot(ubuntu(), *image(undisturbed)).came_up()
+    machine = lab.machine("snap, killed")
+    steps = ("eksctl-kubelet", "gate", "kubelet")
+    kills = [word for step in steps for word in ("--kill", step)]
+    trial = machine.boot(ubuntu(), "--reboot", *image(machine), *kills, patience=90).came_up()
+    assert len(trial.of("lab", "killed")) == len(steps), trial.story()
+    for boot in (1, 2):
+        assert len(trial.of("kubelet.service", "started", boot)) == 1, trial.story()
+    first, second = machine.calls()
+    assert first["arguments"] == second["arguments"] == undisturbed.calls()[0]["arguments"], machine.calls()
+
+
+def set_and_started(lab):
+    machine = lab.machine("snap")
+    trial = machine.boot(ubuntu(), "--reboot", *image(machine)).came_up()
     calls = machine.calls()
     assert len(calls) == 2, calls
     for call in calls:
@@ -160,3 +179,4 @@ def set_and_started(lab):
 
 def cases():
     yield "kubelet is set and started through snapd, twice", set_and_started
+    yield "kubelet is a snap: killed three times, and a second boot", killed
