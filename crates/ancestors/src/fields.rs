@@ -4,13 +4,16 @@ use bringup_diag::closest;
 use bringup_yaml::{Entry, Node, Resolved, Scalar};
 
 use crate::codes;
+use crate::shapes::{Shape, truth};
 use crate::tell::Teller;
 
 /// What becomes of a field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Use {
-    /// It is carried out.
+    /// It is carried out; the one who does looks at its shape.
     Taken,
+    /// It is carried out, and is written like this.
+    Is(Shape),
     /// It shapes something other than the node, and the node is the same without it: what it shapes.
     Aside(&'static str),
     /// It is not carried out, and the node differs: what to do about it.
@@ -46,10 +49,7 @@ impl<'a> Record<'a> {
 
     /// The truth value of a field.
     pub(crate) fn flag(&self, name: &str) -> Option<bool> {
-        match self.get(name)?.scalar()?.core() {
-            Resolved::Bool(value) => Some(value),
-            _ => None,
-        }
+        truth(self.get(name)?)
     }
 
     /// The items of a field that is a list.
@@ -69,7 +69,7 @@ impl Teller<'_> {
         let Some(entries) = node.entries() else {
             let names: Vec<String> = table.iter().take(6).map(|(name, _)| format!("`{name}`")).collect();
             let hint = format!("write a mapping with fields such as {}", names.join(", "));
-            self.error(codes::WRONG_TYPE, node.span, format!("{what} must be a mapping"), hint);
+            self.wrong_type(node.span, format!("{what} must be a mapping"), hint);
             return Record { entries: &[] };
         };
         for (index, entry) in entries.iter().enumerate() {
@@ -92,6 +92,7 @@ impl Teller<'_> {
             // What is empty says nothing, whatever it would do.
             Some(_) if is_nothing(&entry.value) => {}
             Some(Use::Taken) => {}
+            Some(Use::Is(shape)) => self.shape(&entry.value, &format!("`{name}` of {what}"), *shape),
             Some(Use::Aside(shapes)) => {
                 let message = format!("`{name}` of {what} shapes {shapes}, not the node: it is left aside");
                 self.note(codes::FIELD_ASIDE, span, message, "the node comes up the same without it");

@@ -174,6 +174,12 @@ impl<'a> Teller<'a> {
         self.findings.push(finding.at(self.files.place(span)));
     }
 
+    /// Whether a finding of this code has been made of this place.
+    pub(crate) fn has_told(&self, code: Code, span: Span) -> bool {
+        let place = Some(self.files.place(span));
+        self.findings.iter().any(|finding| finding.code == code && finding.place == place)
+    }
+
     /// All that has been told, and the groups that have been refused.
     pub(crate) fn ended(self) -> (Findings, Vec<Refused>) {
         (self.findings, self.refused.into_iter().map(|(_, refused)| refused).collect())

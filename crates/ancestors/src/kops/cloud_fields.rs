@@ -2,26 +2,28 @@
 
 use super::group_fields::WARM_POOL;
 use crate::fields::Field;
-use crate::fields::Use::{Aside, Differs, Taken};
+use crate::fields::Use::{Aside, Differs, Is};
+use crate::shapes::MAP;
+use crate::shapes::Shape::{Flag, Text};
 
 const CONTROLLERS: &str = "what the cloud's controllers do";
 
 /// `spec.cloudProvider`, of which there is one key. Of other clouds than AWS it is told as a whole.
 pub(super) const CLOUDS: &[Field] = &[
-    ("aws", Taken),
-    ("azure", Taken),
-    ("do", Taken),
-    ("gce", Taken),
-    ("hetzner", Taken),
-    ("linode", Taken),
-    ("metal", Taken),
-    ("openstack", Taken),
-    ("scaleway", Taken),
+    ("aws", Is(MAP)),
+    ("azure", Is(MAP)),
+    ("do", Is(MAP)),
+    ("gce", Is(MAP)),
+    ("hetzner", Is(MAP)),
+    ("linode", Is(MAP)),
+    ("metal", Is(MAP)),
+    ("openstack", Is(MAP)),
+    ("scaleway", Is(MAP)),
 ];
 
 /// `spec.cloudProvider.aws`.
 pub(super) const AWS: &[Field] = &[
-    ("binariesLocation", Taken),
+    ("binariesLocation", Is(Text)),
     ("disableSecurityGroupIngress", Aside(CONTROLLERS)),
     ("ebsCSIDriver", Aside("what runs in the cluster")),
     ("elbSecurityGroup", Aside(CONTROLLERS)),
@@ -32,6 +34,6 @@ pub(super) const AWS: &[Field] = &[
     ("podIdentityWebhook", Aside("what runs in the cluster")),
     ("spotinstOrientation", Aside("which machines are made")),
     ("spotinstProduct", Aside("which machines are made")),
-    ("useIPBasedNodeNames", Taken),
+    ("useIPBasedNodeNames", Is(Flag)),
     ("warmPool", Differs(WARM_POOL)),
 ];

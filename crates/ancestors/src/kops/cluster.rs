@@ -2,7 +2,7 @@
 
 use bringup_diag::Span;
 use bringup_spec::KubernetesVersion;
-use bringup_yaml::{Entry, Node, Resolved, Scalar};
+use bringup_yaml::{Entry, Node};
 
 use super::cloud_fields::{AWS, CLOUDS};
 use super::cluster_fields::{
@@ -20,6 +20,7 @@ use super::{machine, network, runtime};
 use crate::codes;
 use crate::fields::Record;
 use crate::ids;
+use crate::shapes::truth;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, text};
 
@@ -70,7 +71,7 @@ pub(super) struct Cluster<'a> {
 }
 
 pub(super) fn is_true(node: &Node) -> bool {
-    node.scalar().map(Scalar::core) == Some(Resolved::Bool(true))
+    truth(node) == Some(true)
 }
 
 impl<'a> Cluster<'a> {

@@ -1,7 +1,9 @@
 //! The fields of kops' `Cluster`, of both versions of its API and of older releases, each with what becomes of it.
 
 use crate::fields::Field;
-use crate::fields::Use::{Aside, Differs, Taken};
+use crate::fields::Use::{Aside, Differs, Is};
+use crate::shapes::Shape::{Fields, Flag, MapOf, Number, Text, TextOr};
+use crate::shapes::{LIST, MAP, TEXT_MAP, TEXTS};
 
 const IN_CLUSTER: &str = "what runs in the cluster";
 const CONTROL_PLANE: &str = "the control plane";
@@ -13,10 +15,10 @@ const GOSSIP: &str = "names by gossip are made by kops' own programs: write `api
 
 /// A document of kops.
 pub(super) const DOCUMENT: &[Field] = &[
-    ("apiVersion", Taken),
-    ("kind", Taken),
-    ("metadata", Taken),
-    ("spec", Taken),
+    ("apiVersion", Is(Text)),
+    ("kind", Is(Text)),
+    ("metadata", Is(MAP)),
+    ("spec", Is(MAP)),
     ("status", Aside("nothing")),
 ];
 
@@ -27,8 +29,8 @@ pub(super) const CLUSTER: &[Field] = &[
     ("additionalSANs", Aside(API_SERVER)),
     ("additionalSans", Aside(API_SERVER)),
     ("addons", Aside(IN_CLUSTER)),
-    ("api", Taken),
-    ("assets", Taken),
+    ("api", Is(MAP)),
+    ("assets", Is(MAP)),
     ("authentication", Aside(API_SERVER)),
     ("authorization", Aside(API_SERVER)),
     ("awsLoadBalancerController", Aside(IN_CLUSTER)),
@@ -36,71 +38,71 @@ pub(super) const CLUSTER: &[Field] = &[
     ("channel", Aside("which versions kops proposes")),
     ("cloudConfig", Aside("what the cloud's controllers do")),
     ("cloudControllerManager", Aside(IN_CLUSTER)),
-    ("cloudLabels", Taken),
-    ("cloudProvider", Taken),
+    ("cloudLabels", Is(TEXT_MAP)),
+    ("cloudProvider", Is(TextOr(&MAP))),
     ("clusterAutoscaler", Aside(IN_CLUSTER)),
-    ("clusterDNSDomain", Taken),
+    ("clusterDNSDomain", Is(Text)),
     ("configBase", Aside(STATE)),
     ("configStore", Aside(STATE)),
-    ("containerRuntime", Taken),
-    ("containerd", Taken),
-    ("controlPlaneKubelet", Taken),
+    ("containerRuntime", Is(Text)),
+    ("containerd", Is(MAP)),
+    ("controlPlaneKubelet", Is(MAP)),
     ("DisableSubnetTags", Aside(CLOUD_NETWORK)),
     ("dnsControllerGossipConfig", Differs(GOSSIP)),
     ("dnsZone", Aside("where the cluster's names are kept")),
-    ("docker", Taken),
-    ("egressProxy", Taken),
+    ("docker", Is(MAP)),
+    ("egressProxy", Is(MAP)),
     ("encryptionConfig", Aside(API_SERVER)),
     ("etcdClusters", Aside(CONTROL_PLANE)),
     ("externalDNS", Aside(IN_CLUSTER)),
     ("externalDns", Aside(IN_CLUSTER)),
-    ("externalPolicies", Taken),
-    ("fileAssets", Taken),
+    ("externalPolicies", Is(MapOf(&TEXTS))),
+    ("fileAssets", Is(LIST)),
     ("gossipConfig", Differs(GOSSIP)),
-    ("hooks", Taken),
+    ("hooks", Is(LIST)),
     ("iam", Aside("what the machines may do in the cloud")),
     ("isolateMasters", Aside("the network of the control plane's pods")),
     ("karpenter", Aside(IN_CLUSTER)),
     ("keyStore", Aside(STATE)),
     ("kubeAPIServer", Aside(API_SERVER)),
     ("kubeControllerManager", Aside(CONTROL_PLANE)),
-    ("kubeDNS", Taken),
-    ("kubeProxy", Taken),
+    ("kubeDNS", Is(MAP)),
+    ("kubeProxy", Is(Fields(&[("enabled", Flag)]))),
     ("kubeScheduler", Aside(CONTROL_PLANE)),
-    ("kubelet", Taken),
+    ("kubelet", Is(MAP)),
     ("kubernetesAPIAccess", Aside(FIREWALL)),
     ("kubernetesApiAccess", Aside(FIREWALL)),
-    ("kubernetesVersion", Taken),
-    ("masterInternalName", Taken),
-    ("masterKubelet", Taken),
+    ("kubernetesVersion", Is(Text)),
+    ("masterInternalName", Is(Text)),
+    ("masterKubelet", Is(MAP)),
     ("masterPublicName", Aside("the name by which people, not nodes, reach the API server")),
     ("metricsServer", Aside(IN_CLUSTER)),
     ("networkCIDR", Aside(CLOUD_NETWORK)),
-    ("networkID", Taken),
-    ("networking", Taken),
+    ("networkID", Is(Text)),
+    ("networking", Is(MAP)),
     ("nodeAuthorization", Aside("how old releases of kops let nodes join")),
     ("nodePortAccess", Aside(FIREWALL)),
     ("nodeProblemDetector", Aside(IN_CLUSTER)),
     ("nodeTerminationHandler", Aside(IN_CLUSTER)),
-    ("nonMasqueradeCIDR", Taken),
+    ("nonMasqueradeCIDR", Is(Text)),
     ("ntp", Aside("the clock, which the image's own time service keeps")),
-    ("packages", Taken),
-    ("podCIDR", Taken),
+    ("packages", Is(TEXTS)),
+    ("podCIDR", Is(Text)),
     ("podIdentityWebhook", Aside(IN_CLUSTER)),
     ("project", Aside("the account that the machines are made in")),
     ("rollingUpdate", Aside("how kops replaces machines")),
     ("secretStore", Aside(STATE)),
     ("serviceAccountIssuerDiscovery", Aside(API_SERVER)),
-    ("serviceClusterIPRange", Taken),
+    ("serviceClusterIPRange", Is(Text)),
     ("snapshotController", Aside(IN_CLUSTER)),
     ("sshAccess", Aside(FIREWALL)),
-    ("sshKeyName", Taken),
-    ("subnets", Taken),
-    ("sysctlParameters", Taken),
+    ("sshKeyName", Is(Text)),
+    ("subnets", Is(LIST)),
+    ("sysctlParameters", Is(TEXTS)),
     ("tagSubnets", Aside(CLOUD_NETWORK)),
     ("target", Aside("what kops writes for other tools")),
-    ("topology", Taken),
-    ("updatePolicy", Taken),
+    ("topology", Is(MAP)),
+    ("updatePolicy", Is(Text)),
     ("useHostCertificates", Aside("the control plane's pods")),
     ("warmPool", Differs(super::group_fields::WARM_POOL)),
 ];
@@ -108,14 +110,14 @@ pub(super) const CLUSTER: &[Field] = &[
 /// `spec.networking`: the pod network, and in v1alpha3 all that is about addresses.
 pub(super) const NETWORKING: &[Field] = &[
     ("additionalNetworkCIDRs", Aside(CLOUD_NETWORK)),
-    ("amazonVPC", Taken),
-    ("amazonvpc", Taken),
+    ("amazonVPC", Is(MAP)),
+    ("amazonvpc", Is(MAP)),
     ("calico", Aside(IN_CLUSTER)),
     ("canal", Aside(IN_CLUSTER)),
-    ("cilium", Taken),
+    ("cilium", Is(Fields(&[("ipam", Text)]))),
     ("classic", Differs("kubelet's own bridge is long gone: install a pod network")),
     ("cni", Aside(IN_CLUSTER)),
-    ("egressProxy", Taken),
+    ("egressProxy", Is(MAP)),
     ("external", Aside(IN_CLUSTER)),
     ("flannel", Aside(IN_CLUSTER)),
     ("gce", Aside(IN_CLUSTER)),
@@ -133,21 +135,21 @@ pub(super) const NETWORKING: &[Field] = &[
     ("kuberouter", Aside(IN_CLUSTER)),
     ("lyftvpc", Differs("this pod network is long gone: install another")),
     ("networkCIDR", Aside(CLOUD_NETWORK)),
-    ("networkID", Taken),
-    ("nonMasqueradeCIDR", Taken),
-    ("podCIDR", Taken),
+    ("networkID", Is(Text)),
+    ("nonMasqueradeCIDR", Is(Text)),
+    ("podCIDR", Is(Text)),
     ("romana", Differs("this pod network is long gone: install another")),
-    ("serviceClusterIPRange", Taken),
-    ("subnets", Taken),
+    ("serviceClusterIPRange", Is(Text)),
+    ("subnets", Is(LIST)),
     ("tagSubnets", Aside(CLOUD_NETWORK)),
-    ("topology", Taken),
+    ("topology", Is(MAP)),
     ("weave", Aside(IN_CLUSTER)),
 ];
 
 /// `spec.topology`.
 pub(super) const TOPOLOGY: &[Field] = &[
     ("bastion", Aside("how people reach the machines")),
-    ("dns", Taken),
+    ("dns", Is(TextOr(&Fields(&[("type", Text)])))),
     ("masters", Aside(CLOUD_NETWORK)),
     ("nodes", Aside(CLOUD_NETWORK)),
 ];
@@ -155,15 +157,15 @@ pub(super) const TOPOLOGY: &[Field] = &[
 /// A subnet.
 pub(super) const SUBNET: &[Field] = &[
     ("additionalRoutes", Aside(CLOUD_NETWORK)),
-    ("cidr", Taken),
-    ("egress", Taken),
-    ("id", Taken),
-    ("ipv6CIDR", Taken),
-    ("name", Taken),
+    ("cidr", Is(Text)),
+    ("egress", Is(Text)),
+    ("id", Is(Text)),
+    ("ipv6CIDR", Is(Text)),
+    ("name", Is(Text)),
     ("publicIP", Aside(CLOUD_NETWORK)),
-    ("region", Taken),
-    ("type", Taken),
-    ("zone", Taken),
+    ("region", Is(Text)),
+    ("type", Is(Text)),
+    ("zone", Is(Text)),
 ];
 
 /// `spec.api`.
@@ -176,14 +178,14 @@ pub(super) const API: &[Field] = &[
 ];
 
 /// `spec.egressProxy`.
-pub(super) const EGRESS_PROXY: &[Field] = &[("excludes", Taken), ("httpProxy", Taken)];
+pub(super) const EGRESS_PROXY: &[Field] = &[("excludes", Is(Text)), ("httpProxy", Is(MAP))];
 
 /// `spec.egressProxy.httpProxy`.
-pub(super) const HTTP_PROXY: &[Field] = &[("host", Taken), ("port", Taken)];
+pub(super) const HTTP_PROXY: &[Field] = &[("host", Is(Text)), ("port", Is(Number))];
 
 /// `spec.assets`.
 pub(super) const ASSETS: &[Field] =
-    &[("containerProxy", Taken), ("containerRegistry", Taken), ("fileRepository", Taken)];
+    &[("containerProxy", Is(Text)), ("containerRegistry", Is(Text)), ("fileRepository", Is(Text))];
 
 /// `spec.kubeDNS`, as far as kubelet knows of it.
 pub(super) const KUBE_DNS: &[Field] = &[
@@ -193,16 +195,16 @@ pub(super) const KUBE_DNS: &[Field] = &[
     ("coreDNSImage", Aside(IN_CLUSTER)),
     ("cpaImage", Aside(IN_CLUSTER)),
     ("cpuRequest", Aside(IN_CLUSTER)),
-    ("domain", Taken),
+    ("domain", Is(Text)),
     ("externalCoreFile", Aside(IN_CLUSTER)),
     ("image", Aside(IN_CLUSTER)),
     ("memoryLimit", Aside(IN_CLUSTER)),
     ("memoryRequest", Aside(IN_CLUSTER)),
-    ("nodeLocalDNS", Taken),
+    ("nodeLocalDNS", Is(MAP)),
     ("podAnnotations", Aside(IN_CLUSTER)),
     ("provider", Aside(IN_CLUSTER)),
     ("replicas", Aside(IN_CLUSTER)),
-    ("serverIP", Taken),
+    ("serverIP", Is(Text)),
     ("stubDomains", Aside(IN_CLUSTER)),
     ("tolerations", Aside(IN_CLUSTER)),
     ("upstreamNameservers", Aside(IN_CLUSTER)),
@@ -212,11 +214,11 @@ pub(super) const KUBE_DNS: &[Field] = &[
 pub(super) const NODE_LOCAL_DNS: &[Field] = &[
     ("additionalConfig", Aside(IN_CLUSTER)),
     ("cpuRequest", Aside(IN_CLUSTER)),
-    ("enabled", Taken),
+    ("enabled", Is(Flag)),
     ("externalCoreFile", Aside(IN_CLUSTER)),
     ("forwardToKubeDNS", Aside(IN_CLUSTER)),
     ("image", Aside(IN_CLUSTER)),
-    ("localIP", Taken),
+    ("localIP", Is(Text)),
     ("memoryRequest", Aside(IN_CLUSTER)),
     ("podAnnotations", Aside(IN_CLUSTER)),
 ];

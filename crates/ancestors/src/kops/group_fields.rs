@@ -1,7 +1,9 @@
 //! The fields of kops' `InstanceGroup`, of hooks, files, volumes and parts of user-data, each with what becomes of it.
 
 use crate::fields::Field;
-use crate::fields::Use::{Aside, Differs, Taken};
+use crate::fields::Use::{Aside, Differs, Is};
+use crate::shapes::Shape::{Flag, Number, Text};
+use crate::shapes::{LIST, MAP, TEXT_MAP, TEXTS};
 
 const SCALING: &str = "how many machines there are, and when";
 const MACHINE: &str = "how the machine is made";
@@ -10,136 +12,138 @@ pub(super) const WARM_POOL: &str =
 
 /// `spec` of an `InstanceGroup`.
 pub(super) const GROUP: &[Field] = &[
-    ("additionalSecurityGroups", Taken),
-    ("additionalUserData", Taken),
+    ("additionalSecurityGroups", Is(TEXTS)),
+    ("additionalUserData", Is(LIST)),
     ("associatePublicIP", Aside(MACHINE)),
     ("associatePublicIp", Aside(MACHINE)),
     ("autoscale", Aside(SCALING)),
     ("autoscalePriority", Aside(SCALING)),
     ("capacityRebalance", Aside(SCALING)),
-    ("cloudLabels", Taken),
-    ("compressUserData", Taken),
-    ("containerd", Taken),
+    ("cloudLabels", Is(TEXT_MAP)),
+    ("compressUserData", Is(Flag)),
+    ("containerd", Is(MAP)),
     ("cpuCredits", Aside(MACHINE)),
-    ("detailedInstanceMonitoring", Taken),
+    ("detailedInstanceMonitoring", Is(Flag)),
     ("externalLoadBalancers", Aside("who reaches the machines")),
-    ("fileAssets", Taken),
+    ("fileAssets", Is(LIST)),
     ("gcpProvisioningModel", Aside(MACHINE)),
     ("guestAccelerators", Aside(MACHINE)),
-    ("hooks", Taken),
-    ("iam", Taken),
-    ("image", Taken),
+    ("hooks", Is(LIST)),
+    ("iam", Is(MAP)),
+    ("image", Is(Text)),
     ("instanceInterruptionBehavior", Aside(SCALING)),
-    ("instanceMetadata", Taken),
+    ("instanceMetadata", Is(MAP)),
     ("instanceProtection", Aside(SCALING)),
-    ("kubelet", Taken),
-    ("machineType", Taken),
-    ("manager", Taken),
+    ("kubelet", Is(MAP)),
+    ("machineType", Is(Text)),
+    ("manager", Is(Text)),
     ("maxInstanceLifetime", Aside(SCALING)),
-    ("maxPrice", Taken),
-    ("maxSize", Taken),
-    ("minSize", Taken),
-    ("mixedInstancesPolicy", Taken),
-    ("nodeLabels", Taken),
-    ("packages", Taken),
-    ("role", Taken),
+    ("maxPrice", Is(Text)),
+    ("maxSize", Is(Number)),
+    ("minSize", Is(Number)),
+    ("mixedInstancesPolicy", Is(MAP)),
+    ("nodeLabels", Is(TEXT_MAP)),
+    ("packages", Is(TEXTS)),
+    ("role", Is(Text)),
     ("rollingUpdate", Aside("how kops replaces machines")),
-    ("rootVolume", Taken),
+    ("rootVolume", Is(MAP)),
     ("rootVolumeDeleteOnTermination", Aside(MACHINE)),
-    ("rootVolumeEncryption", Taken),
-    ("rootVolumeEncryptionKey", Taken),
-    ("rootVolumeIOPS", Taken),
-    ("rootVolumeIops", Taken),
-    ("rootVolumeOptimization", Taken),
-    ("rootVolumeSize", Taken),
-    ("rootVolumeThroughput", Taken),
-    ("rootVolumeType", Taken),
-    ("securityGroupOverride", Taken),
+    ("rootVolumeEncryption", Is(Flag)),
+    ("rootVolumeEncryptionKey", Is(Text)),
+    ("rootVolumeIOPS", Is(Number)),
+    ("rootVolumeIops", Is(Number)),
+    ("rootVolumeOptimization", Is(Flag)),
+    ("rootVolumeSize", Is(Number)),
+    ("rootVolumeThroughput", Is(Number)),
+    ("rootVolumeType", Is(Text)),
+    ("securityGroupOverride", Is(Text)),
     ("spotDurationInMinutes", Aside(SCALING)),
     ("subnets", Aside("where the machines are made")),
     ("suspendProcesses", Aside(SCALING)),
-    ("sysctlParameters", Taken),
-    ("taints", Taken),
+    ("sysctlParameters", Is(TEXTS)),
+    ("taints", Is(TEXTS)),
     ("tenancy", Aside(MACHINE)),
-    ("updatePolicy", Taken),
-    ("volumeMounts", Taken),
-    ("volumes", Taken),
+    ("updatePolicy", Is(Text)),
+    ("volumeMounts", Is(LIST)),
+    ("volumes", Is(LIST)),
     ("warmPool", Differs(WARM_POOL)),
     ("zones", Aside("where the machines are made")),
 ];
 
 /// A part of `additionalUserData`.
-pub(super) const USER_DATA: &[Field] = &[("content", Taken), ("name", Taken), ("type", Taken)];
+pub(super) const USER_DATA: &[Field] = &[("content", Is(Text)), ("name", Is(Text)), ("type", Is(Text))];
 
 /// A hook; `disabled` is of v1alpha2, `enabled` of v1alpha3.
 pub(super) const HOOK: &[Field] = &[
-    ("before", Taken),
-    ("disabled", Taken),
-    ("enabled", Taken),
-    ("execContainer", Taken),
-    ("manifest", Taken),
-    ("name", Taken),
-    ("requires", Taken),
-    ("roles", Taken),
-    ("useRawManifest", Taken),
+    ("before", Is(TEXTS)),
+    ("disabled", Is(Flag)),
+    ("enabled", Is(Flag)),
+    ("execContainer", Is(MAP)),
+    ("manifest", Is(Text)),
+    ("name", Is(Text)),
+    ("requires", Is(TEXTS)),
+    ("roles", Is(TEXTS)),
+    ("useRawManifest", Is(Flag)),
 ];
 
 /// What a hook runs in a container.
-pub(super) const EXEC_CONTAINER: &[Field] = &[("command", Taken), ("environment", Taken), ("image", Taken)];
+pub(super) const EXEC_CONTAINER: &[Field] =
+    &[("command", Is(TEXTS)), ("environment", Is(TEXT_MAP)), ("image", Is(Text))];
 
 /// A file.
 pub(super) const FILE_ASSET: &[Field] = &[
-    ("content", Taken),
-    ("isBase64", Taken),
-    ("mode", Taken),
-    ("name", Taken),
-    ("path", Taken),
-    ("roles", Taken),
+    ("content", Is(Text)),
+    ("isBase64", Is(Flag)),
+    ("mode", Is(Text)),
+    ("name", Is(Text)),
+    ("path", Is(Text)),
+    ("roles", Is(TEXTS)),
 ];
 
 /// `rootVolume` of v1alpha3.
 pub(super) const ROOT_VOLUME: &[Field] = &[
-    ("encryption", Taken),
-    ("encryptionKey", Taken),
-    ("iops", Taken),
-    ("optimization", Taken),
-    ("size", Taken),
-    ("throughput", Taken),
-    ("type", Taken),
+    ("encryption", Is(Flag)),
+    ("encryptionKey", Is(Text)),
+    ("iops", Is(Number)),
+    ("optimization", Is(Flag)),
+    ("size", Is(Number)),
+    ("throughput", Is(Number)),
+    ("type", Is(Text)),
 ];
 
 /// A further volume.
 pub(super) const VOLUME: &[Field] = &[
     ("deleteOnTermination", Aside("what happens to the volume after the machine")),
-    ("device", Taken),
-    ("encrypted", Taken),
-    ("iops", Taken),
-    ("key", Taken),
-    ("size", Taken),
-    ("throughput", Taken),
-    ("type", Taken),
+    ("device", Is(Text)),
+    ("encrypted", Is(Flag)),
+    ("iops", Is(Number)),
+    ("key", Is(Text)),
+    ("size", Is(Number)),
+    ("throughput", Is(Number)),
+    ("type", Is(Text)),
 ];
 
 /// Where a volume is mounted.
 pub(super) const VOLUME_MOUNT: &[Field] = &[
-    ("device", Taken),
-    ("filesystem", Taken),
-    ("formatOptions", Taken),
-    ("mountOptions", Taken),
-    ("path", Taken),
+    ("device", Is(Text)),
+    ("filesystem", Is(Text)),
+    ("formatOptions", Is(TEXTS)),
+    ("mountOptions", Is(TEXTS)),
+    ("path", Is(Text)),
 ];
 
 /// `instanceMetadata`.
-pub(super) const INSTANCE_METADATA: &[Field] = &[("httpPutResponseHopLimit", Taken), ("httpTokens", Taken)];
+pub(super) const INSTANCE_METADATA: &[Field] =
+    &[("httpPutResponseHopLimit", Is(Number)), ("httpTokens", Is(Text))];
 
 /// `iam` of a group.
-pub(super) const IAM: &[Field] = &[("profile", Taken)];
+pub(super) const IAM: &[Field] = &[("profile", Is(Text))];
 
 /// `mixedInstancesPolicy`.
 pub(super) const MIXED_INSTANCES: &[Field] = &[
     ("instanceRequirements", Aside("which machines are made")),
-    ("instances", Taken),
-    ("onDemandAboveBase", Taken),
+    ("instances", Is(TEXTS)),
+    ("onDemandAboveBase", Is(Number)),
     ("onDemandAllocationStrategy", Aside(SCALING)),
     ("onDemandBase", Aside(SCALING)),
     ("spotAllocationStrategy", Aside(SCALING)),

@@ -5,9 +5,9 @@ use bringup_spec::Text;
 use bringup_yaml::{Content, Entry, Node, Resolved, Scalar, Style};
 
 use super::circumstances::Circumstances;
-use super::kubelet_fields::{Becomes, KUBELET};
+use super::kubelet_fields::{Becomes, KUBELET, shape};
 use crate::codes;
-use crate::fields::Use::{Aside, Taken};
+use crate::fields::Use::{Aside, Is};
 use crate::fields::{Field, is_nothing};
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
@@ -34,7 +34,7 @@ pub(super) fn settings(node: Option<&Node>, what: &str, tell: &mut Teller<'_>) -
         .iter()
         .map(|(name, becomes)| match becomes {
             Becomes::Gone => (*name, Aside("a flag that kubelet has not had for years")),
-            _ => (*name, Taken),
+            _ => (*name, Is(shape(name, *becomes))),
         })
         .collect();
     tell.record(node, what, &table);

@@ -23,6 +23,7 @@ pub(super) enum Becomes {
     Gone,
 }
 
+use crate::shapes::{Shape, TEXT_MAP, TEXTS};
 use Becomes::{Commas, Config, Elsewhere, Flag, Gates, Gone, Overridden, Pairs, Verbosity};
 
 const CREDENTIALS: &str = "`join` says where kubelet has its credentials from";
@@ -133,3 +134,41 @@ pub(super) const KUBELET: &[(&str, Becomes)] = &[
     ("volumePluginDirectory", Config(&["volumePluginDir"])),
     ("volumeStatsAggPeriod", Config(&["volumeStatsAggPeriod"])),
 ];
+
+/// Fields that are mappings, lists and truth values; the others are written as one word.
+const MAPPINGS: &[&str] = &["featureGates", "kubeReserved", "nodeLabels", "systemReserved"];
+const LISTS: &[&str] = &[
+    "allowedUnsafeSysctls",
+    "experimentalAllowedUnsafeSysctls",
+    "experimental_allowed_unsafe_sysctls",
+    "taints",
+    "tlsCipherSuites",
+];
+const FLAGS: &[&str] = &[
+    "anonymousAuth",
+    "authenticationTokenWebhook",
+    "cpuCFSQuota",
+    "enableCadvisorJsonEndpoints",
+    "enableDebuggingHandlers",
+    "experimentalAllocatableIgnoreEviction",
+    "failSwapOn",
+    "kernelMemcgNotification",
+    "protectKernelDefaults",
+    "registerNode",
+    "registerSchedulable",
+    "rotateCertificates",
+    "seccompDefault",
+    "serializeImagePulls",
+];
+
+/// How a field is written.
+pub(super) fn shape(name: &str, becomes: Becomes) -> Shape {
+    match becomes {
+        // Whatever is written, it is not taken over, and that is told.
+        Overridden(_) | Gone => Shape::Any,
+        _ if MAPPINGS.contains(&name) => TEXT_MAP,
+        _ if LISTS.contains(&name) => TEXTS,
+        _ if FLAGS.contains(&name) => Shape::Flag,
+        _ => Shape::Text,
+    }
+}

@@ -42,6 +42,8 @@ use self::names::Names;
 pub(crate) use self::names::plain_name;
 use crate::codes;
 use crate::fields::{Field, Use};
+use crate::shapes::Shape::{Number, Text};
+use crate::shapes::{LIST, TEXT_MAP, TEXTS};
 use crate::tell::Teller;
 use crate::tree::{Branch, list, text};
 
@@ -143,20 +145,20 @@ fn belongs(group: &Node, cluster: &str, clusters: usize) -> bool {
 
 /// Fields of `metadata` that say nothing of a node: what kops and its store note down, and names.
 const METADATA: &[Field] = &[
-    ("annotations", Use::Taken),
-    ("creationTimestamp", Use::Taken),
-    ("deletionTimestamp", Use::Taken),
-    ("finalizers", Use::Taken),
-    ("generateName", Use::Taken),
-    ("generation", Use::Taken),
-    ("labels", Use::Taken),
-    ("managedFields", Use::Taken),
-    ("name", Use::Taken),
-    ("namespace", Use::Taken),
-    ("ownerReferences", Use::Taken),
-    ("resourceVersion", Use::Taken),
-    ("selfLink", Use::Taken),
-    ("uid", Use::Taken),
+    ("annotations", Use::Is(TEXT_MAP)),
+    ("creationTimestamp", Use::Is(Text)),
+    ("deletionTimestamp", Use::Is(Text)),
+    ("finalizers", Use::Is(TEXTS)),
+    ("generateName", Use::Is(Text)),
+    ("generation", Use::Is(Number)),
+    ("labels", Use::Is(TEXT_MAP)),
+    ("managedFields", Use::Is(LIST)),
+    ("name", Use::Is(Text)),
+    ("namespace", Use::Is(Text)),
+    ("ownerReferences", Use::Is(LIST)),
+    ("resourceVersion", Use::Is(Text)),
+    ("selfLink", Use::Is(Text)),
+    ("uid", Use::Is(Text)),
 ];
 
 /// Names what is unknown in `metadata`.

@@ -1,20 +1,22 @@
 //! Fields of a NodeConfig, and what becomes of each.
 
 use crate::fields::Field;
-use crate::fields::Use::{Aside, Refused, Taken};
+use crate::fields::Use::{Aside, Is, Refused};
+use crate::shapes::Shape::{Flag, MapOf, Text};
+use crate::shapes::{MAP, TEXT_MAP, TEXTS};
 
 pub(crate) const TOP: &[Field] = &[
-    ("apiVersion", Taken),
-    ("kind", Taken),
+    ("apiVersion", Is(Text)),
+    ("kind", Is(Text)),
     ("metadata", Aside("nothing: nodeadm reads it and does nothing with it")),
-    ("spec", Taken),
+    ("spec", Is(MAP)),
     ("status", Aside("nothing: nodeadm fills it in by itself")),
 ];
 
 pub(crate) const SPEC: &[Field] = &[
-    ("cluster", Taken),
-    ("containerd", Taken),
-    ("featureGates", Taken),
+    ("cluster", Is(MAP)),
+    ("containerd", Is(MAP)),
+    ("featureGates", Is(MAP)),
     (
         "hybrid",
         Refused(
@@ -22,28 +24,31 @@ pub(crate) const SPEC: &[Field] = &[
             "stay with the nodeadm of EKS Hybrid Nodes for them",
         ),
     ),
-    ("instance", Taken),
-    ("kubelet", Taken),
+    ("instance", Is(MAP)),
+    ("kubelet", Is(MAP)),
 ];
 
 pub(crate) const CLUSTER: &[Field] = &[
-    ("name", Taken),
-    ("apiServerEndpoint", Taken),
-    ("certificateAuthority", Taken),
-    ("cidr", Taken),
-    ("enableOutpost", Taken),
-    ("region", Taken),
-    ("id", Taken),
+    ("name", Is(Text)),
+    ("apiServerEndpoint", Is(Text)),
+    ("certificateAuthority", Is(Text)),
+    ("cidr", Is(Text)),
+    ("enableOutpost", Is(Flag)),
+    ("region", Is(Text)),
+    ("id", Is(Text)),
 ];
 
-pub(super) const KUBELET: &[Field] = &[("config", Taken), ("flags", Taken), ("maxPodsExpression", Taken)];
+pub(super) const KUBELET: &[Field] =
+    &[("config", Is(MAP)), ("flags", Is(TEXTS)), ("maxPodsExpression", Is(Text))];
 
-pub(super) const CONTAINERD: &[Field] = &[("config", Taken), ("baseRuntimeSpec", Taken)];
+pub(super) const CONTAINERD: &[Field] = &[("config", Is(Text)), ("baseRuntimeSpec", Is(MAP))];
 
-pub(super) const INSTANCE: &[Field] = &[("environment", Taken), ("localStorage", Taken), ("network", Taken)];
+pub(super) const INSTANCE: &[Field] =
+    &[("environment", Is(MapOf(&TEXT_MAP))), ("localStorage", Is(MAP)), ("network", Is(MAP))];
 
-pub(super) const NETWORK: &[Field] = &[("nameservers", Taken), ("domains", Taken)];
+pub(super) const NETWORK: &[Field] = &[("nameservers", Is(TEXTS)), ("domains", Is(TEXTS))];
 
-pub(super) const STORAGE: &[Field] = &[("strategy", Taken), ("mountPath", Taken), ("disabledMounts", Taken)];
+pub(super) const STORAGE: &[Field] =
+    &[("strategy", Is(Text)), ("mountPath", Is(Text)), ("disabledMounts", Is(TEXTS))];
 
-pub(super) const FEATURES: &[Field] = &[("InstanceIdNodeName", Taken), ("FastImagePull", Taken)];
+pub(super) const FEATURES: &[Field] = &[("InstanceIdNodeName", Is(Flag)), ("FastImagePull", Is(Flag))];

@@ -1,18 +1,20 @@
 //! Fields of the cluster as a whole.
 
 use crate::fields::Field;
-use crate::fields::Use::{Aside, Taken};
+use crate::fields::Use::{Aside, Is};
+use crate::shapes::Shape::{MapOf, Text};
+use crate::shapes::{LIST, MAP, TEXT_MAP};
 
 pub(in crate::eksctl) const CLUSTER: &[Field] = &[
-    ("apiVersion", Taken),
-    ("kind", Taken),
-    ("metadata", Taken),
-    ("status", Taken),
-    ("kubernetesNetworkConfig", Taken),
-    ("vpc", Taken),
-    ("nodeGroups", Taken),
-    ("managedNodeGroups", Taken),
-    ("outpost", Taken),
+    ("apiVersion", Is(Text)),
+    ("kind", Is(Text)),
+    ("metadata", Is(MAP)),
+    ("status", Is(MAP)),
+    ("kubernetesNetworkConfig", Is(MAP)),
+    ("vpc", Is(MAP)),
+    ("nodeGroups", Is(LIST)),
+    ("managedNodeGroups", Is(LIST)),
+    ("outpost", Is(MAP)),
     ("upgradePolicy", Aside("how long EKS supports the control plane's version")),
     ("autoModeConfig", Aside("nodes that EKS itself makes and runs")),
     ("autonomousModeConfig", Aside("nodes that EKS itself makes and runs")),
@@ -41,37 +43,37 @@ pub(in crate::eksctl) const CLUSTER: &[Field] = &[
 ];
 
 pub(in crate::eksctl) const METADATA: &[Field] = &[
-    ("name", Taken),
-    ("region", Taken),
-    ("version", Taken),
-    ("tags", Taken),
-    ("annotations", Taken),
+    ("name", Is(Text)),
+    ("region", Is(Text)),
+    ("version", Is(Text)),
+    ("tags", Is(TEXT_MAP)),
+    ("annotations", Is(TEXT_MAP)),
     ("forceUpdateVersion", Aside("the upgrade of the control plane")),
     ("rollbackConfig", Aside("the upgrade of the control plane")),
 ];
 
 pub(in crate::eksctl) const STATUS: &[Field] = &[
-    ("endpoint", Taken),
-    ("certificateAuthorityData", Taken),
-    ("id", Taken),
+    ("endpoint", Is(Text)),
+    ("certificateAuthorityData", Is(Text)),
+    ("id", Is(Text)),
     ("arn", Aside("the cluster's name in AWS")),
     ("stackName", Aside("the control plane's stack")),
     ("eksctlCreated", Aside("eksctl's own memory")),
-    ("kubernetesNetworkConfig", Taken),
+    ("kubernetesNetworkConfig", Is(MAP)),
     ("apiServerUnreachable", Aside("eksctl's own memory")),
 ];
 
 pub(in crate::eksctl) const NETWORK: &[Field] =
-    &[("ipFamily", Taken), ("serviceIPv4CIDR", Taken), ("serviceIPv6CIDR", Taken)];
+    &[("ipFamily", Is(Text)), ("serviceIPv4CIDR", Is(Text)), ("serviceIPv6CIDR", Is(Text))];
 
 const VPC_ITSELF: &str = "the VPC";
 const CONTROL_PLANE: &str = "the control plane's network";
 
 pub(in crate::eksctl) const VPC: &[Field] = &[
-    ("id", Taken),
-    ("subnets", Taken),
-    ("securityGroup", Taken),
-    ("sharedNodeSecurityGroup", Taken),
+    ("id", Is(Text)),
+    ("subnets", Is(MAP)),
+    ("securityGroup", Is(Text)),
+    ("sharedNodeSecurityGroup", Is(Text)),
     ("cidr", Aside(VPC_ITSELF)),
     ("ipv6Cidr", Aside(VPC_ITSELF)),
     ("ipv6Pool", Aside(VPC_ITSELF)),
@@ -89,13 +91,13 @@ pub(in crate::eksctl) const VPC: &[Field] = &[
     ("controlPlaneEgressMode", Aside(CONTROL_PLANE)),
 ];
 
-pub(in crate::eksctl) const SUBNETS: &[Field] = &[("private", Taken), ("public", Taken)];
+pub(in crate::eksctl) const SUBNETS: &[Field] = &[("private", Is(MapOf(&MAP))), ("public", Is(MapOf(&MAP)))];
 
 pub(in crate::eksctl) const SUBNET: &[Field] =
-    &[("id", Taken), ("az", Aside("the subnet")), ("cidr", Aside("the subnet"))];
+    &[("id", Is(Text)), ("az", Aside("the subnet")), ("cidr", Aside("the subnet"))];
 
 pub(in crate::eksctl) const OUTPOST: &[Field] = &[
-    ("controlPlaneOutpostARN", Taken),
+    ("controlPlaneOutpostARN", Is(Text)),
     ("controlPlaneInstanceType", Aside("the control plane's machines")),
     ("controlPlanePlacement", Aside("the control plane's machines")),
     ("etcdInstanceType", Aside("the control plane's machines")),

@@ -1,55 +1,57 @@
 //! Fields of node groups.
 
 use crate::fields::Field;
-use crate::fields::Use::{Aside, Differs, Refused, Taken};
+use crate::fields::Use::{Aside, Differs, Is, Refused, Taken};
+use crate::shapes::Shape::{Flag, Number, Text};
+use crate::shapes::{LIST, MAP, TEXT_MAP, TEXTS};
 
 const PLACE: &str = "where AWS places the instances";
 const SUBNETS: &str = "the subnets of the instances (the template's parameter `Subnets`)";
 
 /// Of both kinds of node group.
 pub(in crate::eksctl) const BASE: &[Field] = &[
-    ("name", Taken),
-    ("amiFamily", Taken),
-    ("ami", Taken),
-    ("instanceType", Taken),
-    ("instanceSelector", Taken),
-    ("instancePrefix", Taken),
-    ("instanceName", Taken),
-    ("desiredCapacity", Taken),
-    ("minSize", Taken),
-    ("maxSize", Taken),
-    ("updateConfig", Taken),
-    ("volumeSize", Taken),
-    ("volumeType", Taken),
-    ("volumeName", Taken),
-    ("volumeEncrypted", Taken),
-    ("volumeKmsKeyID", Taken),
-    ("volumeIOPS", Taken),
-    ("volumeThroughput", Taken),
-    ("additionalVolumes", Taken),
-    ("ssh", Taken),
-    ("labels", Taken),
+    ("name", Is(Text)),
+    ("amiFamily", Is(Text)),
+    ("ami", Is(Text)),
+    ("instanceType", Is(Text)),
+    ("instanceSelector", Is(MAP)),
+    ("instancePrefix", Is(Text)),
+    ("instanceName", Is(Text)),
+    ("desiredCapacity", Is(Number)),
+    ("minSize", Is(Number)),
+    ("maxSize", Is(Number)),
+    ("updateConfig", Is(MAP)),
+    ("volumeSize", Is(Number)),
+    ("volumeType", Is(Text)),
+    ("volumeName", Is(Text)),
+    ("volumeEncrypted", Is(Flag)),
+    ("volumeKmsKeyID", Is(Text)),
+    ("volumeIOPS", Is(Number)),
+    ("volumeThroughput", Is(Number)),
+    ("additionalVolumes", Is(LIST)),
+    ("ssh", Is(MAP)),
+    ("labels", Is(TEXT_MAP)),
     ("taints", Taken),
-    ("tags", Taken),
-    ("iam", Taken),
-    ("securityGroups", Taken),
-    ("maxPodsPerNode", Taken),
-    ("ebsOptimized", Taken),
-    ("enableDetailedMonitoring", Taken),
-    ("preBootstrapCommands", Taken),
-    ("overrideBootstrapCommand", Taken),
-    ("propagateASGTags", Taken),
-    ("disableIMDSv1", Taken),
-    ("disablePodIMDS", Taken),
+    ("tags", Is(TEXT_MAP)),
+    ("iam", Is(MAP)),
+    ("securityGroups", Is(MAP)),
+    ("maxPodsPerNode", Is(Number)),
+    ("ebsOptimized", Is(Flag)),
+    ("enableDetailedMonitoring", Is(Flag)),
+    ("preBootstrapCommands", Is(TEXTS)),
+    ("overrideBootstrapCommand", Is(Text)),
+    ("propagateASGTags", Is(Flag)),
+    ("disableIMDSv1", Is(Flag)),
+    ("disablePodIMDS", Is(Flag)),
     ("privateNetworking", Aside(SUBNETS)),
     ("availabilityZones", Aside(SUBNETS)),
     ("subnets", Aside(SUBNETS)),
     ("outpostARN", Aside(PLACE)),
-    ("placement", Taken),
+    ("placement", Is(MAP)),
     ("capacityReservation", Aside("whose capacity EC2 takes")),
     ("instanceMarketOptions", Aside("whose capacity EC2 takes")),
-    ("asgSuspendProcesses", Taken),
-    ("efaEnabled", Taken),
+    ("asgSuspendProcesses", Is(TEXTS)),
+    ("efaEnabled", Is(Flag)),
     (
         "bottlerocket",
         Refused("only images of Bottlerocket have settings", "remove it, or leave this group to eksctl"),
@@ -58,28 +60,28 @@ pub(in crate::eksctl) const BASE: &[Field] = &[
 
 /// Of groups that eksctl makes by itself.
 pub(in crate::eksctl) const SELF_MANAGED: &[Field] = &[
-    ("instancesDistribution", Taken),
-    ("clusterDNS", Taken),
-    ("kubeletExtraConfig", Taken),
-    ("containerRuntime", Taken),
+    ("instancesDistribution", Is(MAP)),
+    ("clusterDNS", Is(Text)),
+    ("kubeletExtraConfig", Is(MAP)),
+    ("containerRuntime", Is(Text)),
     ("localZones", Aside(SUBNETS)),
     ("asgMetricsCollection", Aside("what CloudWatch hears of the Auto Scaling group")),
-    ("maxInstanceLifetime", Taken),
+    ("maxInstanceLifetime", Is(Number)),
     ("disableASGTagPropagation", Aside("tags of the Auto Scaling group for the autoscaler")),
-    ("classicLoadBalancerNames", Taken),
-    ("targetGroupARNs", Taken),
-    ("cpuCredits", Taken),
-    ("enclaveEnabled", Taken),
+    ("classicLoadBalancerNames", Is(TEXTS)),
+    ("targetGroupARNs", Is(TEXTS)),
+    ("cpuCredits", Is(Text)),
+    ("enclaveEnabled", Is(Flag)),
 ];
 
 /// Of groups that EKS makes.
 pub(in crate::eksctl) const MANAGED: &[Field] = &[
-    ("instanceTypes", Taken),
-    ("spot", Taken),
+    ("instanceTypes", Is(TEXTS)),
+    ("spot", Is(Flag)),
     // eksctl refuses these three here, and people ask for them: nothing stands in their way.
-    ("clusterDNS", Taken),
-    ("kubeletExtraConfig", Taken),
-    ("containerRuntime", Taken),
+    ("clusterDNS", Is(Text)),
+    ("kubeletExtraConfig", Is(MAP)),
+    ("containerRuntime", Is(Text)),
     (
         "launchTemplate",
         Refused(
@@ -92,7 +94,7 @@ pub(in crate::eksctl) const MANAGED: &[Field] = &[
 ];
 
 pub(in crate::eksctl) const UPDATE: &[Field] = &[
-    ("maxUnavailable", Taken),
+    ("maxUnavailable", Is(Number)),
     (
         "maxUnavailablePercentage",
         Aside("how many nodes an update takes at once: a number is needed here, and it is one by one"),
@@ -100,36 +102,36 @@ pub(in crate::eksctl) const UPDATE: &[Field] = &[
 ];
 
 pub(in crate::eksctl) const VOLUME: &[Field] = &[
-    ("volumeSize", Taken),
-    ("volumeType", Taken),
-    ("volumeName", Taken),
-    ("volumeEncrypted", Taken),
-    ("volumeKmsKeyID", Taken),
-    ("volumeIOPS", Taken),
-    ("volumeThroughput", Taken),
-    ("snapshotID", Taken),
+    ("volumeSize", Is(Number)),
+    ("volumeType", Is(Text)),
+    ("volumeName", Is(Text)),
+    ("volumeEncrypted", Is(Flag)),
+    ("volumeKmsKeyID", Is(Text)),
+    ("volumeIOPS", Is(Number)),
+    ("volumeThroughput", Is(Number)),
+    ("snapshotID", Is(Text)),
 ];
 
 pub(in crate::eksctl) const SSH: &[Field] = &[
-    ("allow", Taken),
-    ("publicKeyName", Taken),
-    ("publicKey", Taken),
+    ("allow", Is(Flag)),
+    ("publicKeyName", Is(Text)),
+    ("publicKey", Is(Text)),
     ("publicKeyPath", Differs("write the key itself as `publicKey`; no file beside this one is read")),
     ("sourceSecurityGroupIds", Aside("who may reach the nodes")),
     ("enableSsm", Aside("an agent that EKS' images have in any case")),
 ];
 
 pub(in crate::eksctl) const SECURITY_GROUPS: &[Field] = &[
-    ("attachIDs", Taken),
-    ("withShared", Taken),
+    ("attachIDs", Is(TEXTS)),
+    ("withShared", Is(Flag)),
     ("withLocal", Aside("a security group of the group's own, which the template makes in any case")),
 ];
 
 pub(in crate::eksctl) const IAM: &[Field] = &[
-    ("instanceProfileARN", Taken),
-    ("instanceRoleARN", Taken),
-    ("attachPolicyARNs", Taken),
-    ("withAddonPolicies", Taken),
+    ("instanceProfileARN", Is(Text)),
+    ("instanceRoleARN", Is(Text)),
+    ("attachPolicyARNs", Is(TEXTS)),
+    ("withAddonPolicies", Is(MAP)),
     ("attachPolicy", Differs("make a policy of it, and write its ARN under `attachPolicyARNs`")),
     ("instanceRoleName", Aside("the name of the nodes' role")),
     ("instanceRolePermissionsBoundary", Differs("set `PermissionsBoundary` of the template's role")),
@@ -138,9 +140,9 @@ pub(in crate::eksctl) const IAM: &[Field] = &[
 const POLICY: &str = "make a policy of what the pods may do, and write its ARN under `attachPolicyARNs`; better, give pods a role of their own";
 
 pub(in crate::eksctl) const ADDON_POLICIES: &[Field] = &[
-    ("imageBuilder", Taken),
-    ("cloudWatch", Taken),
-    ("autoScaler", Taken),
+    ("imageBuilder", Is(Flag)),
+    ("cloudWatch", Is(Flag)),
+    ("autoScaler", Is(Flag)),
     ("externalDNS", Differs(POLICY)),
     ("certManager", Differs(POLICY)),
     ("appMesh", Differs(POLICY)),
@@ -154,25 +156,25 @@ pub(in crate::eksctl) const ADDON_POLICIES: &[Field] = &[
 ];
 
 pub(in crate::eksctl) const DISTRIBUTION: &[Field] = &[
-    ("instanceTypes", Taken),
-    ("onDemandPercentageAboveBaseCapacity", Taken),
-    ("onDemandBaseCapacity", Taken),
-    ("maxPrice", Taken),
-    ("spotInstancePools", Taken),
-    ("spotAllocationStrategy", Taken),
-    ("capacityRebalance", Taken),
+    ("instanceTypes", Is(TEXTS)),
+    ("onDemandPercentageAboveBaseCapacity", Is(Number)),
+    ("onDemandBaseCapacity", Is(Number)),
+    ("maxPrice", Is(Number)),
+    ("spotInstancePools", Is(Number)),
+    ("spotAllocationStrategy", Is(Text)),
+    ("capacityRebalance", Is(Flag)),
 ];
 
-pub(in crate::eksctl) const PLACEMENT: &[Field] = &[("groupName", Taken)];
+pub(in crate::eksctl) const PLACEMENT: &[Field] = &[("groupName", Is(Text))];
 
 pub(in crate::eksctl) const INSTANCE_SELECTOR: &[Field] = &[
-    ("vCPUs", Taken),
-    ("memory", Taken),
-    ("gpus", Taken),
-    ("neuron_devices", Taken),
-    ("cpuArchitecture", Taken),
-    ("allow", Taken),
-    ("deny", Taken),
+    ("vCPUs", Is(Number)),
+    ("memory", Is(Text)),
+    ("gpus", Is(Number)),
+    ("neuron_devices", Is(Number)),
+    ("cpuArchitecture", Is(Text)),
+    ("allow", Is(Text)),
+    ("deny", Is(Text)),
 ];
 
-pub(in crate::eksctl) const TAINT: &[Field] = &[("key", Taken), ("value", Taken), ("effect", Taken)];
+pub(in crate::eksctl) const TAINT: &[Field] = &[("key", Is(Text)), ("value", Is(Text)), ("effect", Is(Text))];
