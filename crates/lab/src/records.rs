@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 use bringup_progress::Event;
 use serde_json::Value;
 
+/// What is written down is told at once.
+const AT_ONCE_MS: u64 = 20;
+
 /// Events of the last boot that an agent's journal tells of and that were not `seen`; `boot` is what they are told as.
 /// One that was lost before others were seen, with an agent that was killed, is no end of the story: it is left out.
 pub(crate) fn untold(journal: &str, seen: &[&Event], boot: usize) -> Vec<Event> {
@@ -15,9 +18,9 @@ pub(crate) fn untold(journal: &str, seen: &[&Event], boot: usize) -> Vec<Event> 
         journal.lines().filter_map(|line| serde_json::from_str(line.split_once(' ')?.1).ok()).collect();
     let own = |record: &Value| record.get("boot").cloned();
     let last = records.last().and_then(own);
-    let mut told: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut told: BTreeMap<(&str, &str), Vec<u64>> = BTreeMap::new();
     for event in seen.iter().filter(|event| event.actor == "agent") {
-        *told.entry((&event.step, &event.event)).or_default() += 1;
+        told.entry((&event.step, &event.event)).or_default().push(event.at_ms);
     }
     let latest = seen.iter().filter(|event| event.actor == "agent").map(|event| event.at_ms).max();
     let mut found = Vec::new();
@@ -27,12 +30,15 @@ pub(crate) fn untold(journal: &str, seen: &[&Event], boot: usize) -> Vec<Event> 
         let (Some(step), Some(event)) = (word("step"), word("outcome").and_then(event)) else { continue };
         // The gate's end has a word of its own.
         let words = if event == "finished" { [event, "opened"] } else { [event, event] };
-        let known = words.into_iter().find(|word| told.get(&(step, *word)).is_some_and(|left| *left > 0));
-        if let Some(left) = known.and_then(|word| told.get_mut(&(step, word))) {
-            *left -= 1;
+        let at_ms = record.get("at_ms").and_then(Value::as_u64).unwrap_or_default();
+        // What was told long before it was written down is an earlier attempt's.
+        let is_told =
+            |times: &Vec<u64>| times.last().is_some_and(|time| time.saturating_add(AT_ONCE_MS) >= at_ms);
+        let known = words.into_iter().find(|word| told.get(&(step, *word)).is_some_and(is_told));
+        if let Some(times) = known.and_then(|word| told.get_mut(&(step, word))) {
+            times.pop();
             continue;
         }
-        let at_ms = record.get("at_ms").and_then(Value::as_u64).unwrap_or_default();
         if latest.is_some_and(|latest| at_ms < latest) {
             continue;
         }
@@ -70,7 +76,7 @@ mod tests {
 
     fn seen(step: &str, event: &str) -> Event {
         let [step, event] = [step, event].map(str::to_owned);
-        Event { at_ms: 1, boot: "2".to_owned(), actor: "agent".to_owned(), step, event, why: String::new() }
+        Event { at_ms: 7, boot: "2".to_owned(), actor: "agent".to_owned(), step, event, why: String::new() }
     }
 
     #[test]
@@ -101,6 +107,24 @@ mod tests {
         let found = untold(&journal, &told.iter().collect::<Vec<_>>(), 1);
         let words: Vec<_> = found.iter().map(|event| (event.at_ms, event.event.as_str())).collect();
         assert_eq!(words, [(9, "finished")]);
+    }
+
+    /// The second agent of a boot learns the facts again, and was cut off before it could tell that it had.
+    #[test]
+    fn an_earlier_attempt_that_was_told_is_not_taken_for_a_later_one() {
+        let at = |record: String, at_ms: u64| record.replace(":7", &format!(":{at_ms}"));
+        let journal = [
+            record("b", "identify", "started"),
+            record("b", "identify", "succeeded"),
+            at(record("b", "identify", "started"), 500),
+            at(record("b", "identify", "succeeded"), 503),
+            at(record("b", "kubelet", "started"), 503),
+        ];
+        let again = Event { at_ms: 500, ..seen("identify", "started") };
+        let told = [seen("identify", "started"), seen("identify", "finished"), again];
+        let found = untold(&journal.concat(), &told.iter().collect::<Vec<_>>(), 1);
+        let words: Vec<_> = found.iter().map(|event| (event.step.as_str(), event.event.as_str())).collect();
+        assert_eq!(words, [("identify", "finished"), ("kubelet", "started")]);
     }
 
     #[test]
