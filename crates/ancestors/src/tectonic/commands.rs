@@ -1,7 +1,9 @@
 //! The commands that Tectonic's units are made of, known by what they do.
 
 use super::known_files::image_of;
-use super::unit_text::{command, words};
+use super::unit_text::{Setting, command_words, prefix};
+use crate::codes;
+use crate::tell::Teller;
 
 /// What a command of a unit is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +28,7 @@ pub(super) enum Known {
 
 /// Recognises a command.
 pub(super) fn known(value: &str) -> Known {
-    let words = words(command(value));
+    let words = command_words(value);
     let base = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
     let program = words.first().map(|word| base(word)).unwrap_or_default();
     let arguments: Vec<&String> = words.iter().skip(1).filter(|word| !word.starts_with('-')).collect();
@@ -56,6 +58,22 @@ pub(super) fn known(value: &str) -> Known {
             Known::Container
         }
         _ => Known::Other(words),
+    }
+}
+
+/// Tells what the letters before a command ask for and is not done where it is run.
+pub(super) fn tell_prefix(setting: &Setting, tell: &mut Teller<'_>) {
+    let Setting { key, value, span, .. } = setting;
+    let asked = prefix(value);
+    if asked.is_named {
+        let message = format!("`{key}={value}` is run by its own name: what `@` asks for is not done");
+        let hint =
+            "write the program that has the name, or a shell that gives it: `bash -c 'exec -a NAME …'`";
+        tell.warning(codes::FIELD_DIFFERS, *span, message, hint);
+    }
+    if asked.in_shell {
+        let message = format!("`{key}={value}` is not run in a shell: what `|` asks for is not done");
+        tell.warning(codes::FIELD_DIFFERS, *span, message, "write the shell: `/bin/sh -c '…'`");
     }
 }
 

@@ -99,6 +99,9 @@ pub(super) fn take(
     cluster: &mut Cluster,
     tell: &mut Teller<'_>,
 ) {
+    // What is fetched, or traded for others, goes before what a flag says of the place that it is kept at.
+    let is_elsewhere = cluster.kubeconfig.as_ref().is_some_and(|source| source.get("file").is_none())
+        || words.iter().any(|word| word.trim_start_matches('-').starts_with("bootstrap-kubeconfig"));
     let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
         let Some(flag) =
@@ -119,6 +122,9 @@ pub(super) fn take(
             let hint =
                 "write the value, or a fact such as `@{address}`, with additions: `kubelet: {flags: {…}}`";
             tell.warning(codes::FIELD_DIFFERS, span, message, hint);
+            continue;
+        }
+        if name == "kubeconfig" && is_elsewhere {
             continue;
         }
         // As kubelet does.
@@ -144,7 +150,7 @@ fn one(name: &str, value: &str, span: Span, group: &mut Group, cluster: &mut Clu
         "kubeconfig" => {
             let mut file = Branch::new(span);
             file.put("file", text(span, value));
-            cluster.kubeconfig.get_or_insert(file.into_node());
+            say(&mut cluster.kubeconfig, file.into_node(), "`--kubeconfig`", tell);
         }
         "bootstrap-kubeconfig" => {
             let message =

@@ -99,13 +99,17 @@ impl Group {
         }
     }
 
-    /// A step before the runtime is set up, where what stood in a unit before kubelet ran.
-    pub(super) fn step(&mut self, stem: &str, words: &[String], span: Span) {
+    /// A step before the runtime is set up, where what stood in a unit before kubelet ran. One that may fail is tried once.
+    pub(super) fn step(&mut self, stem: &str, words: &[String], may_fail: bool, span: Span) {
         let number = self.steps.len().saturating_add(1);
         let mut step = Branch::new(span);
         step.put("name", text(span, format!("{stem}-{number}")));
         step.put("run", list(span, words.iter().map(|word| literal(span, word)).collect()));
         step.put("before", list(span, vec![text(span, "runtime")]));
+        if may_fail {
+            step.put("attempts", plain(span, 1));
+            step.put("onFailure", text(span, "continue"));
+        }
         self.steps.push(step.into_node());
     }
 

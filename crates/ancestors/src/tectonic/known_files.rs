@@ -68,7 +68,11 @@ fn environment(content: &str, span: Span, group: &mut Group, cluster: &mut Clust
     let message = "`kubelet.env` is written from the document, in one piece, and is no mark: the agent knows by its journal what is done";
     tell.note(codes::DIFFERENCE, span, message, "nothing has to be done");
     for line in content.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let Some((name, value)) = line.split_once('=') else { continue };
+        let Some((name, value)) = line.split_once('=') else {
+            let message = "a line of `kubelet.env` sets no variable, and is left aside as systemd does";
+            tell.note(codes::FIELD_ASIDE, span, message, "write `NAME=VALUE`");
+            continue;
+        };
         let value = words(value).join(" ");
         match name.trim() {
             "KUBELET_IMAGE_TAG" => {

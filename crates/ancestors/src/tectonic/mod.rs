@@ -6,12 +6,14 @@
 
 mod commands;
 mod content;
+mod effective;
 mod flags;
 mod group;
 mod inputs;
 mod known_files;
 mod node_units;
 mod stages;
+mod started;
 mod storage;
 mod tables;
 mod unit_text;

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use bringup_diag::Span;
 
-use super::commands::{Known, known, kubelet_words};
+use super::commands::{Known, known, kubelet_words, tell_prefix};
 use super::flags;
 use super::group::{Cluster, Group, Kept};
 use super::known_files::{image_of, tag};
-use super::unit_text::{Setting, command, seconds, words};
+use super::unit_text::{Setting, command_words, prefix, seconds, words};
 use crate::codes;
 use crate::tell::Teller;
 use crate::tree::{Branch, plain, text};
@@ -56,6 +56,11 @@ pub(super) fn bootstrap(
                     let mut update = Branch::new(*span);
                     update.put("timeout", plain(*span, format!("{limit}s")));
                     group.update = Some(update.into_node());
+                } else {
+                    let message = format!(
+                        "`{key}={value}` ends no attempt of the agent: each of its steps has a time of its own"
+                    );
+                    tell.note(codes::DIFFERENCE, *span, message, "nothing has to be done");
                 }
             }
             ("Service", "ExecStartPre" | "ExecStart" | "ExecStartPost") => {
@@ -77,27 +82,52 @@ fn upgrades(settings: &[Setting]) -> bool {
 
 fn bootstrap_command(setting: &Setting, group: &mut Group, cluster: &mut Cluster, tell: &mut Teller<'_>) {
     let span = setting.span;
-    if setting.value.is_empty() {
-        return;
-    }
     match known(&setting.value) {
-        Known::Directories(paths) => directories(&paths, span, group),
-        Known::Fetch(store, location, path) => fetched(&(store, location, path), span, group, cluster, tell),
-        Known::Torcx(flags) => torcx(&flags, span, group, cluster, tell),
+        Known::Directories(paths) => {
+            of_failure(setting, tell);
+            directories(&paths, span, group);
+        }
+        Known::Fetch(store, location, path) => {
+            of_failure(setting, tell);
+            fetched(&(store, location, path), span, group, cluster, tell);
+        }
+        Known::Torcx(flags) => {
+            of_failure(setting, tell);
+            torcx(&flags, span, group, cluster, tell);
+        }
         Known::Authority => of_authority(span, cluster, tell),
         Known::Says => {}
         Known::Mark(path) => {
             let message = format!("`{path}` is not made: what is done is in the agent's journal");
             tell.note(codes::DIFFERENCE, span, message, "let others look at `bringup-node status`");
         }
-        Known::Container => of_container(span, tell),
-        Known::Other(words) => group.step("node-bootstrap", &words, span),
+        Known::Container => of_container(setting, tell),
+        Known::Other(words) => {
+            tell_prefix(setting, tell);
+            group.step("node-bootstrap", &words, prefix(&setting.value).may_fail, span);
+        }
+    }
+}
+
+/// What the agent does itself is not passed over when it fails.
+fn of_failure(setting: &Setting, tell: &mut Teller<'_>) {
+    let Setting { key, value, span, .. } = setting;
+    if prefix(value).may_fail {
+        let message = format!(
+            "`{key}={value}` may fail there; the agent does this itself, and tries again until it is done"
+        );
+        tell.note(codes::DIFFERENCE, *span, message, "nothing has to be done");
     }
 }
 
 /// What `tectonic-torcx-bootstrap` is asked for.
 fn torcx(words: &[String], span: Span, group: &mut Group, cluster: &mut Cluster, tell: &mut Teller<'_>) {
     cluster.detect.get_or_insert(span);
+    if !skips(words) {
+        let message = "no addon of torcx is fetched: the runtime is the image's";
+        let hint = "say where it comes from with additions: `software: {runtime: {from: extension, …}}`, and which version goes with which Kubernetes: `runtime: {versions: […]}`";
+        tell.note(codes::DIFFERENCE, span, message, hint);
+    }
     for word in words {
         let (name, value) =
             word.trim_start_matches('-').split_once('=').unwrap_or((word.trim_start_matches('-'), "true"));
@@ -109,12 +139,9 @@ fn torcx(words: &[String], span: Span, group: &mut Group, cluster: &mut Cluster,
                     update.into_node()
                 });
             }
-            ("upgrade-os" | "verbose" | "v" | "torcx-skip-setup", _) => {}
-            ("torcx-manifest-url", _) => {
-                let message = "no addon of torcx is fetched: the runtime is the image's";
-                let hint = "say where it comes from with additions: `software: {runtime: {from: extension, …}}`, and which version goes with which Kubernetes: `runtime: {versions: […]}`";
-                tell.note(codes::DIFFERENCE, span, message, hint);
-            }
+            ("upgrade-os", "false") | ("torcx-skip-setup", "true" | "false") | ("verbose" | "v", _) => {}
+            // It goes with the addons.
+            ("torcx-manifest-url", _) => {}
             _ => {
                 let message =
                     format!("`--{name}` of tectonic-torcx-bootstrap is not carried out: the node may differ");
@@ -131,12 +158,11 @@ fn torcx(words: &[String], span: Span, group: &mut Group, cluster: &mut Cluster,
 
 /// Whether the unit leaves the runtime as it is.
 pub(super) fn skips_runtime(settings: &[Setting]) -> bool {
-    settings.iter().any(|setting| match known(&setting.value) {
-        Known::Torcx(flags) => {
-            flags.iter().any(|flag| flag == "--torcx-skip-setup" || flag == "--torcx-skip-setup=true")
-        }
-        _ => false,
-    })
+    settings.iter().any(|setting| matches!(known(&setting.value), Known::Torcx(flags) if skips(&flags)))
+}
+
+fn skips(flags: &[String]) -> bool {
+    flags.iter().any(|flag| flag == "--torcx-skip-setup" || flag == "--torcx-skip-setup=true")
 }
 
 /// `kubelet.service`: flags become fields, and what else it says stays in a drop-in.
@@ -193,7 +219,7 @@ fn flags_in(setting: &Setting, variables: &BTreeMap<String, String>) -> Option<V
 }
 
 fn expanded_words(value: &str, variables: &BTreeMap<String, String>) -> Vec<String> {
-    words(command(value)).into_iter().flat_map(|word| expanded(word, variables)).collect()
+    command_words(value).into_iter().flat_map(|word| expanded(word, variables)).collect()
 }
 
 /// A word that is a variable of the unit, as the words that it stands for.
@@ -218,9 +244,22 @@ fn kubelet_setting(
 ) {
     let Setting { section, key, value, span } = setting;
     match (section.as_str(), key.as_str()) {
-        (_, "Description" | "Documentation")
-        | ("Install", _)
-        | ("Service", "Restart" | "RestartSec" | "Type" | "ExecStart") => {}
+        (_, "Description" | "Documentation") | ("Install", _) | ("Service", "RestartSec" | "Type") => {}
+        ("Service", "Restart") => {
+            if !matches!(value.as_str(), "always" | "on-failure") {
+                let message =
+                    format!("`{key}={value}` is not kept: kubelet is started again whenever it ends");
+                tell.note(codes::DIFFERENCE, *span, message, "nothing has to be done");
+            }
+        }
+        ("Service", "ExecStart") => {
+            tell_prefix(setting, tell);
+            if prefix(value).may_fail {
+                let message =
+                    "`-` before kubelet's command is not kept: a kubelet that fails is started again";
+                tell.note(codes::DIFFERENCE, *span, message, "nothing has to be done");
+            }
+        }
         ("Unit", "Requires" | "BindsTo" | "Requisite") if value.contains(BOOTSTRAP) => {
             let message = format!(
                 "`{key}={value}` is not taken over: an agent that fails would take kubelet down with it"
@@ -248,16 +287,20 @@ fn kubelet_setting(
             }
         }
         ("Service", "ExecStartPre" | "ExecStartPost" | "ExecStop" | "ExecStopPost") => match known(value) {
-            Known::Directories(paths) => directories(&paths, *span, group),
+            Known::Directories(paths) => {
+                of_failure(setting, tell);
+                directories(&paths, *span, group);
+            }
             Known::Fetch(store, location, path) => {
+                of_failure(setting, tell);
                 fetched(&(store, location, path), *span, group, cluster, tell);
             }
             Known::Authority => of_authority(*span, cluster, tell),
-            Known::Container => of_container(*span, tell),
+            Known::Container => of_container(setting, tell),
             Known::Says => {}
             // Kubelet itself, in a container: its flags are read.
             Known::Other(_) if flags_in(setting, variables).is_some_and(|flags| !flags.is_empty()) => {
-                of_container(*span, tell);
+                of_container(setting, tell);
             }
             Known::Torcx(_) | Known::Mark(_) | Known::Other(_) => group.kept.keep(section, key, value),
         },
@@ -275,9 +318,10 @@ fn of_authority(span: Span, cluster: &Cluster, tell: &mut Teller<'_>) {
     tell.note(codes::DIFFERENCE, span, message, hint);
 }
 
-fn of_container(span: Span, tell: &mut Teller<'_>) {
-    let message = "kubelet is a program here: there is no container of its own to look after";
-    tell.note(codes::DIFFERENCE, span, message, "nothing has to be done");
+fn of_container(setting: &Setting, tell: &mut Teller<'_>) {
+    let Setting { key, value, span, .. } = setting;
+    let message = format!("kubelet is a program here: `{key}={value}` has no container to look after");
+    tell.note(codes::DIFFERENCE, *span, message, "nothing has to be done");
 }
 
 fn directories(paths: &[String], span: Span, group: &mut Group) {

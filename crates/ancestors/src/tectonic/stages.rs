@@ -3,9 +3,9 @@
 use bringup_diag::Span;
 use bringup_yaml::Node;
 
-use super::commands::{Known, known};
+use super::commands::{Known, known, tell_prefix};
 use super::group::literal;
-use super::unit_text::{Setting, command, seconds, words};
+use super::unit_text::{Setting, command_words, prefix, seconds, words};
 use crate::codes;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
@@ -15,6 +15,15 @@ use crate::tree::{Branch, list, plain, text};
 pub(super) struct Stage<'a> {
     pub(super) path: Option<&'a [Setting]>,
     pub(super) service: Option<(&'a [Setting], Span)>,
+}
+
+/// A command of a stage.
+struct Command {
+    words: Vec<String>,
+    span: Span,
+    may_fail: bool,
+    /// Whether it is what the unit is there for, and not before or after that.
+    is_main: bool,
 }
 
 impl Stage<'_> {
@@ -31,7 +40,13 @@ impl Stage<'_> {
             "`{name}.path` and `{name}.service` are the agent's: both look at the mark, so that no boot runs into a service that will not start, and what failed is tried again"
         );
         tell.note(codes::DIFFERENCE, span, message, "nothing has to be done");
-        let mut commands: Vec<(Vec<String>, Span)> = Vec::new();
+        if !service.iter().any(|setting| setting.key == "Type" && setting.value == "oneshot") {
+            let message = format!(
+                "`{name}.service` is no `Type=oneshot`: its stage is done when its command has ended"
+            );
+            tell.note(codes::DIFFERENCE, span, message, "nothing has to be done");
+        }
+        let mut commands: Vec<Command> = Vec::new();
         // What a command of the unit makes and a condition of it looks at says only that it is done.
         let marks =
             |path: &str| service.iter().any(|setting| known(&setting.value) == Known::Mark(path.to_owned()));
@@ -64,12 +79,22 @@ impl Stage<'_> {
                 ("Service", "TimeoutStartSec" | "TimeoutSec") => {
                     limit = seconds(value).map(|limit| plain(*span, format!("{limit}s")));
                 }
-                ("Service", "ExecStartPre" | "ExecStart" | "ExecStartPost") if !value.is_empty() => {
+                ("Service", "ExecCondition" | "ExecStartPre" | "ExecStart" | "ExecStartPost") => {
                     match known(value) {
-                        Known::Mark(path) if path == done || looks_for(&path) => {}
-                        Known::Says => {}
-                        _ => commands.push((words(command(value)), *span)),
+                        Known::Mark(path) if path == done || looks_for(&path) => continue,
+                        Known::Says => continue,
+                        _ => {}
                     }
+                    tell_prefix(setting, tell);
+                    if key == "ExecCondition" {
+                        let message = format!(
+                            "`{key}={value}` ends an attempt of the stage, which is made again: systemd would pass over `{name}.service`"
+                        );
+                        let hint = "say which machine starts the cluster with additions: `bootstrap: {fact: …, equals: …}`";
+                        tell.warning(codes::FIELD_DIFFERS, *span, message, hint);
+                    }
+                    let (words, may_fail) = (command_words(value), prefix(value).may_fail);
+                    commands.push(Command { words, span: *span, may_fail, is_main: key == "ExecStart" });
                 }
                 _ => {
                     let message = format!(
@@ -80,12 +105,12 @@ impl Stage<'_> {
                 }
             }
         }
-        let Some((_, at)) = commands.first() else {
+        let Some(first) = commands.first() else {
             let message = format!("`{name}.service` runs nothing");
             tell.error(codes::MISSING, span, message, "give the unit with its `ExecStart=`");
             return None;
         };
-        let (run, awaited) = (run(&commands, &variables, *at), self.awaited(&commands, name, tell));
+        let (run, awaited) = (run(&commands, &variables, first.span), self.awaited(&commands, name, tell));
         let mut stage = Branch::new(span);
         stage.put("run", run);
         stage.put_full("waitFor", list(span, awaited));
@@ -96,9 +121,10 @@ impl Stage<'_> {
     }
 
     /// What the path unit waits for; without one, the script that is run.
-    fn awaited(&self, commands: &[(Vec<String>, Span)], name: &str, tell: &mut Teller<'_>) -> Vec<Node> {
+    fn awaited(&self, commands: &[Command], name: &str, tell: &mut Teller<'_>) -> Vec<Node> {
         let Some(path) = self.path else {
-            let scripts = commands.iter().flat_map(|(words, span)| words.iter().map(|word| (word, *span)));
+            let main = commands.iter().filter(|command| command.is_main);
+            let scripts = main.flat_map(|main| main.words.iter().map(|word| (word, main.span)));
             let scripts = scripts.filter(|(word, _)| word.starts_with("/opt/"));
             return scripts.take(1).map(|(word, span)| text(span, word.as_str())).collect();
         };
@@ -125,21 +151,22 @@ fn is_own_order(value: &str) -> bool {
     value.split_whitespace().all(|name| own.contains(&name))
 }
 
-/// One command as it is; several, or one with variables, in a shell that ends at the first that fails.
-fn run(commands: &[(Vec<String>, Span)], variables: &[String], span: Span) -> Node {
+/// One command as it is; several, one that may fail, or one with variables, in a shell that ends at the first that fails.
+fn run(commands: &[Command], variables: &[String], span: Span) -> Node {
     let mut words: Vec<String> = Vec::new();
     if !variables.is_empty() {
         words.push("/usr/bin/env".to_owned());
         words.extend(variables.iter().cloned());
     }
-    if let [(only, _)] = commands {
+    if let [Command { words: only, may_fail: false, .. }] = commands {
         words.extend(only.iter().cloned());
     } else {
         let quoted = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
-        let lines: Vec<String> = commands
-            .iter()
-            .map(|(words, _)| words.iter().map(quoted).collect::<Vec<_>>().join(" "))
-            .collect();
+        let line = |command: &Command| {
+            let line = command.words.iter().map(quoted).collect::<Vec<_>>().join(" ");
+            if command.may_fail { format!("{line} || true") } else { line }
+        };
+        let lines: Vec<String> = commands.iter().map(line).collect();
         words.extend(["/bin/sh".to_owned(), "-ec".to_owned(), lines.join("\n")]);
     }
     list(span, words.iter().map(|word| literal(span, word)).collect())

@@ -109,9 +109,39 @@ pub(super) fn words(value: &str) -> Vec<String> {
     words.into_iter().map(|word| word.replace("%%", "%").replace("$$", "$")).collect()
 }
 
-/// A command without the letters that tell systemd how to take its end: `-`, `@`, `+` and their kin.
-pub(super) fn command(value: &str) -> &str {
-    value.trim_start_matches(['-', '@', ':', '+', '!'])
+/// What the letters before a command tell systemd of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Prefix {
+    /// `-`: it may fail.
+    pub(super) may_fail: bool,
+    /// `@`: its second word is the name that it is called by.
+    pub(super) is_named: bool,
+    /// `|`: a shell takes it.
+    pub(super) in_shell: bool,
+}
+
+/// The letters before a command. `+` and `!` are for units of other accounts than root, `:` leaves variables as they are.
+pub(super) fn prefix(value: &str) -> Prefix {
+    let letters = value.strip_suffix(command(value)).unwrap_or_default();
+    Prefix {
+        may_fail: letters.contains('-'),
+        is_named: letters.contains('@'),
+        in_shell: letters.contains('|'),
+    }
+}
+
+/// The words of a command that is run: the program and its arguments.
+pub(super) fn command_words(value: &str) -> Vec<String> {
+    let mut words = words(command(value));
+    if prefix(value).is_named && words.len() > 1 {
+        words.remove(1);
+    }
+    words
+}
+
+/// A command without the letters that tell systemd how to take it.
+fn command(value: &str) -> &str {
+    value.trim_start_matches(['-', '@', ':', '+', '!', '|']).trim_start()
 }
 
 /// A length of time of systemd's in seconds; none if it has no end, or is none.
@@ -167,7 +197,18 @@ mod tests {
     fn words_are_split_as_systemd_does() {
         assert_eq!(words("/bin/a  'b c' --d=\"e f\" g\\x"), ["/bin/a", "b c", "--d=e f", "gx"]);
         assert_eq!(words("a '' 100%% $$b"), ["a", "", "100%", "$b"]);
-        assert_eq!(command("-/usr/bin/rkt"), "/usr/bin/rkt");
+    }
+
+    /// systemd.service(5), "Special executable prefixes".
+    #[test]
+    fn the_letters_before_a_command_are_read() {
+        assert_eq!(command_words("-/usr/bin/rkt rm"), ["/usr/bin/rkt", "rm"]);
+        assert_eq!(command_words("@-/usr/bin/busybox cat /a"), ["/usr/bin/busybox", "/a"]);
+        assert_eq!(command_words("+:/usr/bin/a"), ["/usr/bin/a"]);
+        assert_eq!(prefix("!!/a"), Prefix::default());
+        let named = Prefix { may_fail: true, is_named: true, in_shell: false };
+        assert_eq!([prefix("@-/a b"), prefix("-@/a b")], [named; 2]);
+        assert_eq!(prefix("/a -b"), Prefix::default());
     }
 
     #[test]

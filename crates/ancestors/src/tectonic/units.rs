@@ -3,22 +3,31 @@
 use bringup_diag::Span;
 use bringup_yaml::Node;
 
+use super::effective::effective;
 use super::group::{Cluster, Group};
 use super::node_units::{self, BOOTSTRAP, KUBELET};
 use super::stages::Stage;
+use super::started::{self, started};
 use super::tables;
 use super::unit_text::{Lines, Setting, settings};
 use crate::codes;
 use crate::fields::Record;
 use crate::tell::Teller;
-use crate::tree::{Branch, list};
+use crate::tree::{Branch, list, text};
 
 /// A unit with all that is set in it and in its drop-ins.
-struct Given<'a> {
-    name: &'a str,
-    span: Span,
-    fields: Record<'a>,
-    settings: Vec<Setting>,
+pub(super) struct Given<'a> {
+    pub(super) name: &'a str,
+    pub(super) span: Span,
+    pub(super) fields: Record<'a>,
+    pub(super) settings: Vec<Setting>,
+}
+
+impl Given<'_> {
+    /// Whether the config has the unit itself, and not only what is added to it.
+    pub(super) fn has_contents(&self) -> bool {
+        self.fields.text("contents").is_some_and(|contents| !contents.is_empty())
+    }
 }
 
 /// The units that the agent has itself, under the names of Tectonic.
@@ -49,13 +58,17 @@ pub(super) fn take(
         all.extend(drop_ins.iter().flat_map(|(_, contents)| settings(contents, lines)));
         let Some(name) = fields.get("name") else { continue };
         let span = if lines == Lines::OfFile { unit.span } else { name.span };
-        given.push(Given { name: name.text().unwrap_or_default(), span, fields, settings: all });
+        given.push(Given { name: name.text().unwrap_or_default(), span, fields, settings: effective(all) });
     }
+    let started = started(&given, &group.links);
     let mut skips = false;
     for unit in &given {
         if unit.fields.flag("mask") == Some(true) && (unit.name == KUBELET || STAGES.contains(&unit.name)) {
             let message = format!("`{}` is masked: no node comes up from this config", unit.name);
             tell.error(codes::FIELD_REFUSED, unit.span, message, "take `mask` out");
+        }
+        if [BOOTSTRAP, KUBELET].contains(&unit.name) || STAGES.contains(&unit.name) {
+            started::tell(unit, &started, tell);
         }
         match unit.name {
             BOOTSTRAP => {
@@ -74,14 +87,48 @@ pub(super) fn take(
         }
     }
     let find = |name: &str| given.iter().find(|unit| unit.name == name);
-    let stage = |name: &str| Stage {
-        path: find(&format!("{name}.path")).map(|unit| unit.settings.as_slice()),
-        service: find(&format!("{name}.service")).map(|unit| (unit.settings.as_slice(), unit.span)),
+    group.is_master |= find("bootkube.service").or_else(|| find("tectonic.service")).is_some();
+    let mut stage = |name: &str, needed: bool| {
+        let (path, service) = (find(&format!("{name}.path")), find(&format!("{name}.service")));
+        if let Some(service) = service.filter(|service| !needed || !started.contains(service.name)) {
+            not_started(service, path, tell);
+            return None;
+        }
+        let path = path.filter(|path| started.contains(path.name));
+        let path = path.map(|unit| unit.settings.as_slice());
+        Stage { path, service: service.map(|unit| (unit.settings.as_slice(), unit.span)) }
+            .translated(name, tell)
     };
-    group.control_plane = stage("bootkube").translated("bootkube", tell);
-    group.platform_stage = stage("tectonic").translated("tectonic", tell);
-    group.is_master |= group.control_plane.is_some() || group.platform_stage.is_some();
+    group.control_plane = stage("bootkube", true);
+    let starts = group.control_plane.is_some();
+    group.platform_stage = stage("tectonic", starts);
+    if starts && group.platform_stage.is_none() {
+        // Without a stage of the document's the flavour has one of its own, which these machines do not have.
+        let mut nothing = Branch::new(group.span);
+        nothing.put("run", list(group.span, vec![text(group.span, "/bin/true")]));
+        group.platform_stage = Some(nothing.into_node());
+    }
     skips
+}
+
+/// A stage whose units lie there, and nothing starts them.
+fn not_started(service: &Given<'_>, path: Option<&Given<'_>>, tell: &mut Teller<'_>) {
+    let first = path.unwrap_or(service);
+    let (message, hint) = if service.name == "bootkube.service" {
+        (
+            format!("nothing starts `{}` in this config: its machines start no cluster", first.name),
+            "where one is to, enable the unit, or write `bootstrap` and `controlPlane` with additions",
+        )
+    } else {
+        (
+            format!(
+                "nothing starts `{}` in this config, or there is no cluster for it: it is not installed",
+                first.name
+            ),
+            "where it is to be, enable the unit, or write `platformStage` with additions",
+        )
+    };
+    tell.note(codes::DIFFERENCE, first.span, message, hint);
 }
 
 /// The assets of a cluster are not fetched without a digest, and a unit that fails must not end the others for good.
