@@ -1,5 +1,6 @@
 //! What systemd makes of the units of Tectonic's kind is what the document asks for: commands in their order, what may fail,
 //! what a drop-in resets, and what nothing starts.
+#![allow(clippy::unwrap_used, reason = "a test that cannot look at what it tests ends there")]
 
 mod support;
 
@@ -126,6 +127,18 @@ fn what_may_fail_may_fail_here_too() {
     assert!(says(&read, Severity::Note, "`ExecStartPre=-/bin/mkdir /x` may fail there"));
     assert!(says(&read, Severity::Warning, "`ExecStartPre=@/opt/bin/named other x` is run by its own name"));
     converts(&read, &LocalFiles::default());
+
+    // `:` leaves variables alone, as is done here with all of them.
+    for (command, is_told) in [
+        ("/opt/a $X", true),
+        ("/opt/a b${X}", true),
+        ("/opt/a %H", true),
+        (":/opt/a $X", false),
+        ("/bin/sh -c 'a $$X 1%%'", false),
+    ] {
+        let read = with_lines("bootkube.service", "ExecStart=", &format!("ExecStartPre={command}"));
+        assert_eq!(says(&read, Severity::Warning, "is run as it is written"), is_told, "{command}");
+    }
 
     // What stays a line of a unit keeps its letters.
     let read = with_lines("kubelet.service", "ExecStart=", "ExecStartPre=-+/opt/bin/may");

@@ -77,6 +77,21 @@ pub(super) fn tell_prefix(setting: &Setting, tell: &mut Teller<'_>) {
     }
 }
 
+/// Tells where systemd would put something into a command: it is run as it is written.
+pub(super) fn tell_variables(setting: &Setting, tell: &mut Teller<'_>) {
+    let Setting { key, value, span, .. } = setting;
+    let plain = value.replace("$$", "").replace("%%", "");
+    let is_variable =
+        |word: &str| word.trim_start_matches(['"', '\'']).starts_with('$') || word.contains("${");
+    let variables = !prefix(value).is_verbatim && plain.split_whitespace().any(is_variable);
+    let specifiers = plain.split('%').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
+    if variables || specifiers {
+        let message = format!("`{key}={value}` is run as it is written: nothing is put in for `$` and `%`");
+        let hint = "write the values, or a shell that has them: `/bin/sh -c '…'` with `$$NAME`";
+        tell.warning(codes::FIELD_DIFFERS, *span, message, hint);
+    }
+}
+
 /// The words behind kubelet's own in a command that runs it: as a program, by a wrapper, in a container or in a shell.
 pub(super) fn kubelet_words(words: &[String]) -> Option<Vec<String>> {
     let is_kubelet = |word: &String| {

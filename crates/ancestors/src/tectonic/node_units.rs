@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use bringup_diag::Span;
 
-use super::commands::{Known, known, kubelet_words, tell_prefix};
+use super::commands::{Known, known, kubelet_words, tell_prefix, tell_variables};
 use super::flags;
 use super::group::{Cluster, Group, Kept};
 use super::known_files::{image_of, tag};
@@ -104,6 +104,7 @@ fn bootstrap_command(setting: &Setting, group: &mut Group, cluster: &mut Cluster
         Known::Container => of_container(setting, tell),
         Known::Other(words) => {
             tell_prefix(setting, tell);
+            tell_variables(setting, tell);
             group.step("node-bootstrap", &words, prefix(&setting.value).may_fail, span);
         }
     }
@@ -139,9 +140,10 @@ fn torcx(words: &[String], span: Span, group: &mut Group, cluster: &mut Cluster,
                     update.into_node()
                 });
             }
-            ("upgrade-os", "false") | ("torcx-skip-setup", "true" | "false") | ("verbose" | "v", _) => {}
-            // It goes with the addons.
-            ("torcx-manifest-url", _) => {}
+            // The address goes with the addons.
+            ("upgrade-os", "false")
+            | ("torcx-skip-setup", "true" | "false")
+            | ("torcx-manifest-url" | "verbose" | "v", _) => {}
             _ => {
                 let message =
                     format!("`--{name}` of tectonic-torcx-bootstrap is not carried out: the node may differ");

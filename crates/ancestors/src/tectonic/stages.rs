@@ -3,7 +3,7 @@
 use bringup_diag::Span;
 use bringup_yaml::Node;
 
-use super::commands::{Known, known, tell_prefix};
+use super::commands::{Known, known, tell_prefix, tell_variables};
 use super::group::literal;
 use super::unit_text::{Setting, command_words, prefix, seconds, words};
 use crate::codes;
@@ -86,6 +86,7 @@ impl Stage<'_> {
                         _ => {}
                     }
                     tell_prefix(setting, tell);
+                    tell_variables(setting, tell);
                     if key == "ExecCondition" {
                         let message = format!(
                             "`{key}={value}` ends an attempt of the stage, which is made again: systemd would pass over `{name}.service`"

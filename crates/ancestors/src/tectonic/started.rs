@@ -31,7 +31,8 @@ pub(super) fn started<'a>(given: &'a [Given<'a>], links: &[Node]) -> BTreeSet<&'
     let is_linked = |name: &str| {
         links.iter().filter_map(|link| link.get("path").and_then(Node::text)).any(|path| {
             let (folder, file) = path.rsplit_once('/').unwrap_or_default();
-            file == name && (folder.ends_with(".wants") || folder.ends_with(".requires"))
+            file == name
+                && folder.rsplit_once('.').is_some_and(|(_, kind)| matches!(kind, "wants" | "requires"))
         })
     };
     let of_boot = |unit: &&Given<'_>| {

@@ -110,6 +110,7 @@ pub(super) fn words(value: &str) -> Vec<String> {
 }
 
 /// What the letters before a command tell systemd of it.
+#[allow(clippy::struct_excessive_bools, reason = "each is a letter, and they go together in any way")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Prefix {
     /// `-`: it may fail.
@@ -118,15 +119,18 @@ pub(super) struct Prefix {
     pub(super) is_named: bool,
     /// `|`: a shell takes it.
     pub(super) in_shell: bool,
+    /// `:`: variables are left as they are.
+    pub(super) is_verbatim: bool,
 }
 
-/// The letters before a command. `+` and `!` are for units of other accounts than root, `:` leaves variables as they are.
+/// The letters before a command. `+` and `!` are for units of other accounts than root.
 pub(super) fn prefix(value: &str) -> Prefix {
     let letters = value.strip_suffix(command(value)).unwrap_or_default();
     Prefix {
         may_fail: letters.contains('-'),
         is_named: letters.contains('@'),
         in_shell: letters.contains('|'),
+        is_verbatim: letters.contains(':'),
     }
 }
 
@@ -206,7 +210,7 @@ mod tests {
         assert_eq!(command_words("@-/usr/bin/busybox cat /a"), ["/usr/bin/busybox", "/a"]);
         assert_eq!(command_words("+:/usr/bin/a"), ["/usr/bin/a"]);
         assert_eq!(prefix("!!/a"), Prefix::default());
-        let named = Prefix { may_fail: true, is_named: true, in_shell: false };
+        let named = Prefix { may_fail: true, is_named: true, ..Prefix::default() };
         assert_eq!([prefix("@-/a b"), prefix("-@/a b")], [named; 2]);
         assert_eq!(prefix("/a -b"), Prefix::default());
     }
