@@ -1,7 +1,7 @@
 //! The shapes of another system's values. Its own reader refuses a value of another shape; here it would be lost.
 
 use bringup_diag::Span;
-use bringup_yaml::{Content, Node, Resolved, Scalar, Style};
+use bringup_yaml::{Content, Node, Resolved, Scalar};
 
 use crate::codes;
 use crate::fields::is_nothing;
@@ -83,17 +83,11 @@ impl Teller<'_> {
     }
 }
 
-/// The truth value of a leaf, in the words of YAML 1.1: the other systems' readers know them.
+/// The truth value of a leaf, in the words that Go's reader takes for one.
 pub(crate) fn truth(node: &Node) -> Option<bool> {
-    let scalar = node.scalar()?;
-    match scalar.core() {
+    match node.scalar()?.go() {
         Resolved::Bool(value) => Some(value),
-        _ if scalar.style != Style::Plain => None,
-        _ => match scalar.text.to_ascii_lowercase().as_str() {
-            "yes" | "y" | "on" => Some(true),
-            "no" | "n" | "off" => Some(false),
-            _ => None,
-        },
+        _ => None,
     }
 }
 
@@ -113,7 +107,7 @@ fn words(shape: Shape) -> (&'static str, &'static str) {
 
 fn is_number(node: &Node) -> bool {
     let quoted = node.text().is_some_and(|text| text.parse::<f64>().is_ok_and(f64::is_finite));
-    quoted || matches!(node.scalar().map(Scalar::core), Some(Resolved::Integer(_)))
+    quoted || matches!(node.scalar().map(Scalar::go), Some(Resolved::Integer(_)))
 }
 
 fn seen(node: &Node) -> &'static str {

@@ -68,11 +68,11 @@ fn values_of_other_types_are_errors() {
         ("  features: [a]\n", "a.yaml:8:13 ancestor/wrong-type `features` of a cluster must be a mapping"),
         (
             "  hostnameAsNodename: \"true\"\n",
-            "a.yaml:8:23 ancestor/wrong-type `hostnameAsNodename` must be a truth value",
+            "a.yaml:8:23 ancestor/wrong-type `hostnameAsNodename` must be a truth value, and is a text",
         ),
         (
             "  publicAlternativeNames: a.b\n",
-            "a.yaml:8:27 ancestor/wrong-type `publicAlternativeNames` must be a list",
+            "a.yaml:8:27 ancestor/wrong-type `publicAlternativeNames` must be a list of texts, and is a text",
         ),
         (
             "  features: {hooks: [a]}\n",
@@ -80,7 +80,7 @@ fn values_of_other_types_are_errors() {
         ),
         (
             "  features: {files: {src: a, dst: /b}}\n",
-            "a.yaml:8:21 ancestor/wrong-type `files` must be a list",
+            "a.yaml:8:21 ancestor/wrong-type `files` must be a list, and is a mapping",
         ),
         ("  kubeletExtraArgs: [a]\n", "a.yaml:8:21 ancestor/wrong-type `kubeletExtraArgs` must be a mapping"),
         (

@@ -7,6 +7,7 @@ use bringup_yaml::{Entry, Node};
 use super::cloud_fields::{AWS, CLOUDS};
 use super::cluster_fields::{
     API, ASSETS, CLUSTER, EGRESS_PROXY, HTTP_PROXY, KUBE_DNS, NETWORKING, NODE_LOCAL_DNS, SUBNET, TOPOLOGY,
+    TOPOLOGY_DNS,
 };
 use super::file_assets::{self, FileAsset};
 use super::hooks::{self, Hook};
@@ -246,6 +247,9 @@ impl<'a> Cluster<'a> {
             .address_field("topology")
             .map(|entry| tell.record(&entry.value, "`topology` of kops", TOPOLOGY));
         let dns = topology.and_then(|topology| topology.get("dns"));
+        if let Some(dns) = dns.filter(|dns| dns.entries().is_some()) {
+            tell.record(dns, "`dns` of kops' `topology`", TOPOLOGY_DNS);
+        }
         let kind = dns.and_then(|dns| dns.text().or_else(|| dns.get("type")?.text()));
         if kind.is_some_and(|kind| kind.eq_ignore_ascii_case("none")) || self.name.ends_with(".k8s.local") {
             let place = dns.map_or(self.name_span, |dns| dns.span);

@@ -149,10 +149,13 @@ pub(super) const NETWORKING: &[Field] = &[
 /// `spec.topology`.
 pub(super) const TOPOLOGY: &[Field] = &[
     ("bastion", Aside("how people reach the machines")),
-    ("dns", Is(TextOr(&Fields(&[("type", Text)])))),
+    ("dns", Is(TextOr(&MAP))),
     ("masters", Aside(CLOUD_NETWORK)),
     ("nodes", Aside(CLOUD_NETWORK)),
 ];
+
+/// `dns` of `topology`, which is a word in v1alpha3.
+pub(super) const TOPOLOGY_DNS: &[Field] = &[("type", Is(Text))];
 
 /// A subnet.
 pub(super) const SUBNET: &[Field] = &[

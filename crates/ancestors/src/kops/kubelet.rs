@@ -34,7 +34,7 @@ pub(super) fn settings(node: Option<&Node>, what: &str, tell: &mut Teller<'_>) -
         .iter()
         .map(|(name, becomes)| match becomes {
             Becomes::Gone => (*name, Aside("a flag that kubelet has not had for years")),
-            _ => (*name, Is(shape(name, *becomes))),
+            _ => (*name, Is(shape(name))),
         })
         .collect();
     tell.record(node, what, &table);

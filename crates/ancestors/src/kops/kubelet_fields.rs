@@ -162,10 +162,8 @@ const FLAGS: &[&str] = &[
 ];
 
 /// How a field is written.
-pub(super) fn shape(name: &str, becomes: Becomes) -> Shape {
-    match becomes {
-        // Whatever is written, it is not taken over, and that is told.
-        Overridden(_) | Gone => Shape::Any,
+pub(super) fn shape(name: &str) -> Shape {
+    match name {
         _ if MAPPINGS.contains(&name) => TEXT_MAP,
         _ if LISTS.contains(&name) => TEXTS,
         _ if FLAGS.contains(&name) => Shape::Flag,

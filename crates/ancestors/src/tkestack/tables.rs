@@ -1,7 +1,8 @@
 //! Every field of tkestack's types, `platform.tkestack.io/v1`, and what becomes of it.
 
 use crate::fields::Field;
-use crate::fields::Use::{Aside, Differs, Taken};
+use crate::fields::Use::{Aside, Differs, Is, Taken};
+use crate::shapes::Shape::{Number, Text};
 
 const RECORD: &str = "tkestack's own record of the object";
 const NETWORK: &str = "the network add-on";
@@ -187,13 +188,13 @@ pub(super) const MACHINE: &[Field] = &[
 
 /// `proxy` of a master.
 pub(super) const PROXY: &[Field] = &[
-    ("type", Taken),
-    ("ip", Taken),
-    ("port", Taken),
-    ("username", Taken),
-    ("password", Taken),
-    ("privateKey", Taken),
-    ("passPhrase", Taken),
+    ("type", Is(Text)),
+    ("ip", Is(Text)),
+    ("port", Is(Number)),
+    ("username", Is(Text)),
+    ("password", Is(Text)),
+    ("privateKey", Is(Text)),
+    ("passPhrase", Is(Text)),
 ];
 
 /// A taint.
