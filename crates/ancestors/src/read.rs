@@ -21,6 +21,17 @@ pub struct Input<'a> {
     pub text: &'a str,
 }
 
+/// What stands around user-data in the file that it was taken from.
+#[derive(Clone, Copy, Debug)]
+pub struct Around<'a> {
+    /// The name of the input that is the user-data.
+    pub of: &'a str,
+    /// The file.
+    pub file: Input<'a>,
+    /// How machines are launched with it, as that file has it.
+    pub tree: &'a Node,
+}
+
 /// What files hold.
 #[derive(Debug)]
 pub struct Read {
@@ -134,6 +145,11 @@ type OfSystems = BTreeMap<System, Vec<Node>>;
 /// Documents of another system may be spread over the files: an instance group finds its cluster in any of them. An input
 /// `FILE#RESOURCE` is user-data of one resource of a template, and a node group by itself.
 pub fn read(inputs: &[Input<'_>]) -> Read {
+    read_around(inputs, &[])
+}
+
+/// The same, with what stands around inputs that are user-data.
+pub fn read_around(inputs: &[Input<'_>], around: &[Around<'_>]) -> Read {
     let mut documents = Vec::new();
     let mut findings = Findings::new();
     let mut refused = Vec::new();
@@ -162,6 +178,12 @@ pub fn read(inputs: &[Input<'_>]) -> Read {
                 findings.append(ours.findings);
             }
         }
+        let around = around.iter().filter(|around| around.of == input.name);
+        theirs.extend(around.map(|around| Theirs {
+            input: around.file,
+            trees: vec![user_data::around(around.tree)],
+            resource,
+        }));
     }
     if !theirs.is_empty() {
         let translated = translated(theirs);

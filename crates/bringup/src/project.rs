@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use bringup_ancestors::{Input, Refused, hint_at_additions};
+use bringup_ancestors::codes::FIELD_ASIDE;
+use bringup_ancestors::{Around, Input, Refused, hint_at_additions};
 use bringup_carry::{
     Load, Rendered, carriers_of, lost_guarantees, resolve_parts, unused_encoding, without_agent,
 };
+use bringup_cloudformation::Aside;
 use bringup_cloudformation::codes::UNKNOWN_PARAMETER;
-use bringup_diag::{Finding, Findings, Severity, Sources, closest};
+use bringup_diag::{Finding, Findings, Place, Severity, Sources, closest};
 use bringup_plan::{LocalEntry, LocalFiles, codes, sha256_hex};
 use bringup_spec::{Carrier, Document, NodeGroup};
 
@@ -73,24 +75,57 @@ pub(crate) struct Built {
     pub(crate) over_budget: bool,
 }
 
-/// The user-data within a template that joins nodes, each with its name; binary in base64.
+/// User-data within a template that joins nodes.
+struct Within {
+    name: String,
+    /// Binary in base64.
+    text: String,
+    around: Option<bringup_yaml::Node>,
+}
+
+/// A text that is read, and where its files are looked up.
+struct Given {
+    name: String,
+    root: PathBuf,
+    text: String,
+    /// The number of the template that it stands in, and what is around it there.
+    around: Option<(usize, bringup_yaml::Node)>,
+}
+
+/// The user-data within a template that joins nodes.
 fn user_data_within(
     name: &str,
     text: &str,
     parameters: &BTreeMap<String, String>,
     findings: &mut Findings,
-) -> Vec<(String, String)> {
+) -> Vec<Within> {
     let Some(reading) = bringup_cloudformation::read_with(name, text, parameters) else { return Vec::new() };
     findings.append(reading.findings);
     let joining = reading.parts.into_iter().filter(|part| bringup_ancestors::joins_a_node(&part.bytes));
-    joining
+    let within: Vec<Within> = joining
         .map(|part| {
             findings.append(part.findings);
-            let inner = String::from_utf8(part.bytes)
+            let text = String::from_utf8(part.bytes)
                 .unwrap_or_else(|binary| BASE64_STANDARD.encode(binary.as_bytes()));
-            (format!("{name}#{}", part.name), inner)
+            Within { name: format!("{name}#{}", part.name), text, around: part.around }
         })
-        .collect()
+        .collect();
+    if !within.is_empty() {
+        findings.extend(reading.asides.iter().map(|aside| left_aside(name, aside)));
+    }
+    within
+}
+
+/// What a template has beside its nodes.
+fn left_aside(file: &str, aside: &Aside) -> Finding {
+    let what = match &aside.kind {
+        Some(kind) => format!("the resource `{}` of the type `{kind}`", aside.name),
+        None => format!("the section `{}`", aside.name),
+    };
+    let message = format!("{what} shapes the stack, not the node: it is left aside");
+    Finding::note(FIELD_ASIDE, message)
+        .at(Place::new(file, aside.span))
+        .hint("keep it in a template of its own, if the new one does not make the like")
 }
 
 impl Project {
@@ -130,29 +165,42 @@ impl Project {
             names: Vec::new(),
         };
         let parameters = selection.parameters();
-        let inputs: Vec<(String, PathBuf, String)> = texts
-            .into_iter()
-            .flat_map(|(path, text)| {
-                let (name, root) = (files::shown(path), files_root(path, selection));
-                // A template, or what AWS prints of one, is what is in it.
-                let inner = user_data_within(&name, &text, &parameters, &mut project.findings);
-                if inner.is_empty() {
-                    return vec![(name, root, text)];
-                }
-                project.sources.add(&name, &text);
-                inner.into_iter().map(|(name, text)| (name, root.clone(), text)).collect()
-            })
-            .collect();
-        if !parameters.is_empty() && !inputs.iter().any(|(name, _, _)| name.contains('#')) {
+        let mut templates: Vec<(String, String)> = Vec::new();
+        let mut inputs: Vec<Given> = Vec::new();
+        for (path, text) in texts {
+            let (name, root) = (files::shown(path), files_root(path, selection));
+            // A template, or what AWS prints of one, is what is in it.
+            let inner = user_data_within(&name, &text, &parameters, &mut project.findings);
+            if inner.is_empty() {
+                inputs.push(Given { name, root, text, around: None });
+                continue;
+            }
+            project.sources.add(&name, &text);
+            let number = templates.len();
+            templates.push((name, text));
+            inputs.extend(inner.into_iter().map(|Within { name, text, around }| Given {
+                name,
+                root: root.clone(),
+                text,
+                around: around.map(|around| (number, around)),
+            }));
+        }
+        if !parameters.is_empty() && templates.is_empty() {
             let message = "`--parameter` is for CloudFormation templates that join nodes, and none was given";
             project.findings.push(Finding::error(UNKNOWN_PARAMETER, message).hint("leave it out"));
         }
-        for (name, _, text) in &inputs {
-            project.sources.add(name, text);
-            project.names.push(name.clone());
+        for given in &inputs {
+            project.sources.add(&given.name, &given.text);
+            project.names.push(given.name.clone());
         }
-        let named: Vec<Input<'_>> = inputs.iter().map(|(name, _, text)| Input { name, text }).collect();
-        let read = bringup_ancestors::read(&named);
+        let named: Vec<Input<'_>> =
+            inputs.iter().map(|given| Input { name: &given.name, text: &given.text }).collect();
+        let around = inputs.iter().filter_map(|given| {
+            let (number, tree) = given.around.as_ref()?;
+            let (name, text) = templates.get(*number)?;
+            Some(Around { of: &given.name, file: Input { name, text }, tree })
+        });
+        let read = bringup_ancestors::read_around(&named, &around.collect::<Vec<_>>());
         project.findings.append(read.findings);
         project.tell_refused(read.refused, selection);
         let shown = match &selection.files_dir {
@@ -160,8 +208,8 @@ impl Project {
             None => "the document's folder".to_owned(),
         };
         for document in read.documents {
-            let root = inputs.iter().find(|(name, ..)| *name == document.file);
-            let root = root.map_or_else(|| PathBuf::from("."), |(_, root, _)| root.clone());
+            let given = inputs.iter().find(|given| given.name == document.file);
+            let root = given.map_or_else(|| PathBuf::from("."), |given| given.root.clone());
             let references = bringup_plan::local_sources(&document.cluster);
             let local = files::local_files(&root, &shown, references.iter().map(AsRef::as_ref));
             let is_program = |path: &str| {
@@ -172,7 +220,7 @@ impl Project {
             project.add_sources(&local, &root);
             project.local.push(local);
             project.roots.push(root);
-            let own = inputs.iter().any(|(name, _, text)| *name == document.file && text.contains(API_GROUP));
+            let own = given.is_some_and(|given| given.text.contains(API_GROUP));
             project.foreign.push(!own);
             let found = bringup_plan::check_document(&document);
             project.findings.append(if own { found } else { hinting_at_additions(found) });

@@ -20,5 +20,5 @@ mod read;
 mod write;
 
 pub use check::{check, unused};
-pub use read::{Reading, UserData, read, read_with};
+pub use read::{Around, Aside, OPEN, Reading, UserData, read, read_with};
 pub use write::{STACK_FILE, Template, write, write_call};

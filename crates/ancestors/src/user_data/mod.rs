@@ -4,7 +4,11 @@
 //! without such a call is a step of the group that stands beside it, such as that of a NodeConfig in the same message.
 
 mod call;
+mod launch;
+mod launch_fields;
+mod launch_values;
 pub(crate) mod runcmd;
+mod scaling;
 mod signal;
 pub(crate) mod sources;
 
@@ -83,6 +87,14 @@ pub(crate) fn part(name: &str, content: &str, kind: &str) -> Node {
     tree.into_node()
 }
 
+/// The tree that stands for what is around user-data.
+pub(crate) fn around(tree: &Node) -> Node {
+    let mut marked = Branch::new(tree.span);
+    marked.put("apiVersion", text(tree.span, format!("{GROUP}around")));
+    marked.put("around", tree.clone());
+    marked.into_node()
+}
+
 /// Translates scripts; those without a call are steps of the others, or of `beside`.
 pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Teller<'_>) -> Vec<Node> {
     let mut trees = Vec::new();
@@ -133,6 +145,9 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
         for tree in whole.iter_mut() {
             add_to(tree, "parts", &part);
         }
+    }
+    for around in documents.iter().filter_map(|document| document.get("around")) {
+        launch::lay_around(whole, around, tell);
     }
     trees
 }

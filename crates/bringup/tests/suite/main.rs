@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make files and start the program")]
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod around;
 mod behaviour;
 mod determinism;
 mod differences;

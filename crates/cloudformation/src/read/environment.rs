@@ -50,6 +50,15 @@ impl<'a> Environment<'a> {
         })
     }
 
+    /// Where the value of a parameter is kept in SSM, if its default says so and nobody gives another.
+    pub(super) fn stored(&self, name: &str) -> Option<&'a str> {
+        let declared = self.parameters?.get(name)?;
+        let kind = declared.get("Type").and_then(Node::text).unwrap_or_default();
+        let given = self.given.is_some_and(|given| given.contains_key(name));
+        let is_stored = !given && kind.starts_with("AWS::SSM::Parameter::Value<");
+        declared.get("Default").and_then(Node::text).filter(|_| is_stored)
+    }
+
     /// Names that a value is given to and that the template does not declare.
     pub(super) fn undeclared(&self) -> impl Iterator<Item = &'a str> {
         let declares = |name: &&String| self.parameters.is_some_and(|declared| declared.get(name).is_some());

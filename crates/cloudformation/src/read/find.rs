@@ -1,5 +1,6 @@
 //! Where user-data stands.
 
+use bringup_diag::Span;
 use bringup_yaml::Node;
 
 /// A resource of a template.
@@ -12,6 +13,10 @@ pub(super) struct Resource<'a> {
     pub(super) condition: Option<&'a Node>,
     /// Its properties.
     pub(super) properties: &'a Node,
+    /// All of it.
+    pub(super) whole: &'a Node,
+    /// Where its name stands.
+    pub(super) span: Span,
 }
 
 /// The resources, if this is a template or at least a list of resources.
@@ -23,19 +28,28 @@ pub(super) fn resources(root: &Node) -> Option<Vec<Resource<'_>>> {
         .iter()
         .filter_map(|entry| {
             let kind = entry.value.get("Type").and_then(Node::text)?;
-            let properties = entry.value.get("Properties")?;
+            let properties = entry.value.get("Properties").unwrap_or(&entry.value);
             let condition = entry.value.get("Condition");
-            kind.contains("::").then_some(Resource { name: &entry.key, kind, condition, properties })
+            let span = entry.key_span;
+            let whole = &entry.value;
+            kind.contains("::").then_some(Resource {
+                name: &entry.key,
+                kind,
+                condition,
+                properties,
+                whole,
+                span,
+            })
         })
         .collect();
     (declared || !found.is_empty()).then_some(found)
 }
 
-/// Every value of a key `UserData`, in order. Nesting is bounded by the parser.
-pub(super) fn user_data<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
+/// Every value of a key `UserData`, in order, with the mapping that holds it. Nesting is bounded by the parser.
+pub(super) fn user_data<'a>(node: &'a Node, found: &mut Vec<(&'a Node, &'a Node)>) {
     for entry in node.entries().unwrap_or_default() {
         if entry.key == "UserData" {
-            found.push(&entry.value);
+            found.push((&entry.value, node));
         } else {
             user_data(&entry.value, found);
         }
@@ -45,8 +59,11 @@ pub(super) fn user_data<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
     }
 }
 
-/// Every `UserData` of an answer of AWS' command line, with the nearest name above it.
-pub(super) fn answers<'a>(node: &'a Node, name: &str, found: &mut Vec<(String, &'a Node)>) {
+/// A `UserData` of an answer: the nearest name above it, its value, and the mapping that holds it.
+pub(super) type Answer<'a> = (String, &'a Node, &'a Node);
+
+/// Every `UserData` of an answer of AWS' command line.
+pub(super) fn answers<'a>(node: &'a Node, name: &str, found: &mut Vec<Answer<'a>>) {
     const NAMES: [&str; 4] =
         ["LaunchTemplateName", "LaunchConfigurationName", "LaunchTemplateId", "InstanceId"];
     let own = NAMES.iter().find_map(|key| node.get(key).and_then(Node::text));
@@ -60,7 +77,7 @@ pub(super) fn answers<'a>(node: &'a Node, name: &str, found: &mut Vec<(String, &
         if entry.key == "UserData" {
             let value = entry.value.get("Value").unwrap_or(&entry.value);
             if value.text().is_some_and(|text| !text.is_empty()) {
-                found.push((name.clone(), value));
+                found.push((name.clone(), value, node));
             }
         } else {
             answers(&entry.value, &name, found);

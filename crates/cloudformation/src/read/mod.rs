@@ -1,5 +1,6 @@
 //! The user-data in anybody's template, as far as it can be known before the template is deployed.
 
+mod around;
 mod condition;
 mod environment;
 mod evaluate;
@@ -11,11 +12,13 @@ use std::collections::BTreeMap;
 use bringup_diag::{Finding, Findings, Place, Span};
 use bringup_yaml::{Content, Limits, Node, Style};
 
+pub use around::{Around, Aside, OPEN};
 use environment::Environment;
 use evaluate::{Evaluator, Outcome};
+use find::Resource;
 
 /// A text that holds user-data in AWS' ways.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
     /// What was peeled off, outermost first: `aws-json` and `cloudformation`.
     pub layers: Vec<&'static str>,
@@ -23,10 +26,12 @@ pub struct Reading {
     pub parts: Vec<UserData>,
     /// What there is to tell about the text as a whole.
     pub findings: Findings,
+    /// What else a template has.
+    pub asides: Vec<Aside>,
 }
 
 /// A piece of user-data.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct UserData {
     /// The logical id of the resource, or what else the text calls it; empty if it has no name.
     pub name: String,
@@ -38,6 +43,8 @@ pub struct UserData {
     pub span: Span,
     /// What stayed unknown or is not as CloudFormation wants it.
     pub findings: Findings,
+    /// What stands around it, where there is something.
+    pub around: Option<Around>,
 }
 
 impl UserData {
@@ -112,10 +119,19 @@ fn unwrapped(file: &str, inner: &str, given: &BTreeMap<String, String>, wraps: u
             bytes: inner.as_bytes().to_vec(),
             span: Span::point(1, 1),
             findings: Findings::new(),
+            around: None,
         };
-        Reading { layers: Vec::new(), parts: vec![part], findings: Findings::new() }
+        Reading { layers: Vec::new(), parts: vec![part], ..Reading::default() }
     });
     reading.layers.insert(0, "aws-json");
+    // What stands within the string has no lines of the file's own.
+    let place = Span::point(1, 1);
+    for aside in &mut reading.asides {
+        aside.span = place;
+    }
+    for around in reading.parts.iter_mut().filter_map(|part| part.around.as_mut()) {
+        around::put_at(around, place);
+    }
     reading
 }
 
@@ -123,7 +139,8 @@ fn nothing(file: &str) -> Reading {
     let finding = Finding::warning(crate::codes::NO_USER_DATA, "there is no user-data in this template")
         .at(Place::new(file, Span::point(1, 1)))
         .hint("launch templates, launch configurations and instances have it in `UserData`");
-    Reading { layers: vec!["cloudformation"], parts: Vec::new(), findings: Findings::from_iter([finding]) }
+    let findings = Findings::from_iter([finding]);
+    Reading { layers: vec!["cloudformation"], findings, ..Reading::default() }
 }
 
 /// A whole template, or its resources alone.
@@ -131,14 +148,20 @@ fn template(file: &str, root: &Node, given: &BTreeMap<String, String>) -> Option
     let resources = find::resources(root)?;
     let environment = Environment::of(root, given);
     let mut parts = Vec::new();
-    for resource in resources {
+    let mut taken: Vec<&str> = Vec::new();
+    for resource in &resources {
         let mut places = Vec::new();
         find::user_data(resource.properties, &mut places);
         let several = places.len() > 1;
-        for (number, place) in places.into_iter().enumerate() {
+        for (number, (place, holder)) in places.into_iter().enumerate() {
             let mut evaluator = Evaluator::new(file, &environment);
             evaluator.resource_condition(resource.name, resource.condition);
             let Outcome::Bytes(bytes) = evaluator.user_data(place) else { continue };
+            let launchers = resources.iter().filter(|other| around::launches(other, resource));
+            let launchers: Vec<&Resource<'_>> = launchers.collect();
+            taken.push(resource.name);
+            taken.extend(launchers.iter().map(|launcher| launcher.name));
+            let around = Some(evaluator.around(holder, Some(resource), &launchers));
             let name =
                 if several { format!("{}[{number}]", resource.name) } else { resource.name.to_owned() };
             parts.push(UserData {
@@ -147,6 +170,7 @@ fn template(file: &str, root: &Node, given: &BTreeMap<String, String>) -> Option
                 bytes,
                 span: place.span,
                 findings: evaluator.into_findings(),
+                around,
             });
         }
     }
@@ -158,7 +182,22 @@ fn template(file: &str, root: &Node, given: &BTreeMap<String, String>) -> Option
             .at(Place::new(file, Span::point(1, 1)))
             .hint("give values to what stands beneath `Parameters`")
     });
-    Some(Reading { layers: vec!["cloudformation"], parts, findings: undeclared.collect() })
+    let others = resources.iter().filter(|resource| !taken.contains(&resource.name));
+    let others = others.map(|resource| Aside {
+        name: resource.name.to_owned(),
+        kind: Some(resource.kind.to_owned()),
+        span: resource.span,
+    });
+    let asides = sections(root).chain(others).collect();
+    Some(Reading { layers: vec!["cloudformation"], parts, findings: undeclared.collect(), asides })
+}
+
+/// Sections of a template that nothing is worked out from.
+fn sections(root: &Node) -> impl Iterator<Item = Aside> {
+    const SECTIONS: [&str; 5] = ["Hooks", "Metadata", "Outputs", "Rules", "Transform"];
+    let sections = root.entries().unwrap_or_default().iter();
+    let sections = sections.filter(|entry| SECTIONS.contains(&entry.key.as_str()));
+    sections.map(|entry| Aside { name: entry.key.clone(), kind: None, span: entry.key_span })
 }
 
 /// The value of `UserData` alone, as `--query` prints it.
@@ -168,8 +207,9 @@ fn bare_function(file: &str, root: &Node) -> Option<Reading> {
     let mut evaluator = Evaluator::new(file, &environment);
     let Outcome::Bytes(bytes) = evaluator.user_data(root) else { return None };
     let findings = evaluator.into_findings();
-    let part = UserData { name: String::new(), resource_type: None, bytes, span: root.span, findings };
-    Some(Reading { layers: vec!["cloudformation"], parts: vec![part], findings: Findings::new() })
+    let span = root.span;
+    let part = UserData { name: String::new(), resource_type: None, bytes, span, findings, around: None };
+    Some(Reading { layers: vec!["cloudformation"], parts: vec![part], ..Reading::default() })
 }
 
 /// The answer of another command: `describe-launch-template-versions`, `describe-instance-attribute` and the like.
@@ -181,11 +221,12 @@ fn answer(file: &str, root: &Node, is_json: bool) -> Option<Reading> {
     find::answers(root, "", &mut found);
     let environment = Environment::default();
     let mut parts = Vec::new();
-    for (name, node) in found {
+    for (name, node, holder) in found {
         let mut evaluator = Evaluator::new(file, &environment);
         let Outcome::Bytes(bytes) = evaluator.user_data(node) else { continue };
+        let around = Some(evaluator.around(holder, None, &[]));
         let findings = evaluator.into_findings();
-        parts.push(UserData { name, resource_type: None, bytes, span: node.span, findings });
+        parts.push(UserData { name, resource_type: None, bytes, span: node.span, findings, around });
     }
-    (!parts.is_empty()).then(|| Reading { layers: vec!["aws-json"], parts, findings: Findings::new() })
+    (!parts.is_empty()).then(|| Reading { layers: vec!["aws-json"], parts, ..Reading::default() })
 }
