@@ -16,6 +16,8 @@ pub(crate) struct Teller<'a> {
     pub(crate) has_additions: bool,
     /// What a document does not say, with the path of it: additions may.
     missing: Vec<(Vec<&'static str>, Finding)>,
+    /// What holds for a document as it was translated, unless additions say otherwise.
+    unless: Vec<(fn(&Node) -> bool, Finding)>,
     /// The minor of Kubernetes that additions say.
     pub(crate) added_minor: Option<u16>,
     /// What is true only of an agent on the node: whether there is one may be said by additions.
@@ -41,6 +43,7 @@ impl<'a> Teller<'a> {
             findings: Findings::new(),
             has_additions: false,
             missing: Vec::new(),
+            unless: Vec::new(),
             added_minor: None,
             of_agent: Vec::new(),
             refused: Vec::new(),
@@ -139,6 +142,18 @@ impl<'a> Teller<'a> {
         self.missing.push((path.to_vec(), finding));
     }
 
+    /// A warning that the node will differ, unless a document says otherwise once additions are in it.
+    pub(crate) fn warning_unless(
+        &mut self,
+        says: fn(&Node) -> bool,
+        (code, span): (Code, Span),
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        let finding = Finding::warning(code, message).hint(hint).at(self.files.place(span));
+        self.unless.push((says, finding));
+    }
+
     /// Tells what is missing and what hangs on agents, now that additions are in the documents. Whether nothing is missing
     /// without which there is no document.
     pub(crate) fn settle(&mut self, documents: &[Node]) -> bool {
@@ -149,6 +164,11 @@ impl<'a> Teller<'a> {
         for (path, finding) in std::mem::take(&mut self.missing) {
             if !documents.iter().all(|document| says(document, &path)) {
                 whole &= finding.severity != Severity::Error;
+                self.findings.push(finding);
+            }
+        }
+        for (says, finding) in std::mem::take(&mut self.unless) {
+            if !documents.iter().all(says) {
                 self.findings.push(finding);
             }
         }

@@ -17,7 +17,7 @@ use super::names::plain_name;
 use super::role::Role;
 use super::software::Software;
 use super::sysctls::Surroundings;
-use super::{machine, network, runtime};
+use super::{cilium, machine, network, runtime};
 use crate::codes;
 use crate::fields::Record;
 use crate::ids;
@@ -101,7 +101,8 @@ impl<'a> Cluster<'a> {
             .and_then(Node::text)
             .and_then(|version| Some(KubernetesVersion::parse(version).ok()?.minor));
         let amazon_vpc = networking.get("amazonvpc").or_else(|| networking.get("amazonVPC")).is_some();
-        let cilium = networking.get("cilium").and_then(|cilium| cilium.get("ipam")?.text());
+        let cilium = networking.entry("cilium").map(|entry| cilium::told(&entry.value, entry.key_span, tell));
+        let cilium = cilium.and_then(|cilium| cilium.text("ipam"));
         let pod_addresses = match cilium {
             _ if amazon_vpc => PodAddresses::AmazonVpc,
             Some("eni") => PodAddresses::CiliumInterfaces,
@@ -219,13 +220,9 @@ impl<'a> Cluster<'a> {
             "with kops, nodes get their credentials from its controller; here they join with a kubeconfig, looked for at `{KUBECONFIG}`"
         );
         let hint = "write `join: {kubeconfig: {secretsManager: ...}}` in additions, or `join.method: bootstrap-token` with its token, and give the file with `--with`; or have a program put it there";
-        // Additions may say it.
-        if tell.has_additions {
-            tell.note(codes::DIFFERENCE, place, message, hint);
-        } else {
-            tell.warning(codes::FIELD_DIFFERS, place, message, hint);
-        }
+        tell.warning_unless(joins_otherwise, (codes::FIELD_DIFFERS, place), message, hint);
         Software::of(self).tell(place, tell);
+        self.tell_other_runtime(tell);
         self.tell_mirror(tell);
         let proxy = self.spec.get("kubeProxy").and_then(|proxy| proxy.get("enabled"));
         if proxy.is_none_or(is_true) {
@@ -234,7 +231,18 @@ impl<'a> Cluster<'a> {
             tell.note(codes::DIFFERENCE, place, "kops runs kube-proxy as a static pod of every node", hint);
         }
         self.tell_names(tell);
-        machine::updates(self.spec.entry("updatePolicy"), tell);
+        machine::updates(self.spec.entry("updatePolicy"), Some(place), tell);
+    }
+
+    /// Settings of the runtime that nodes do not have.
+    fn tell_other_runtime(&self, tell: &mut Teller<'_>) {
+        let (field, runs) = if self.docker { ("containerd", "docker") } else { ("docker", "containerd") };
+        if let Some(entry) = self.spec.entry(field) {
+            let message =
+                format!("nodes run {runs}: `{field}` of kops' Cluster has no effect, with kops as here");
+            let hint = format!("write what it should do under `{runs}`, or take it away");
+            tell.warning(codes::FIELD_DIFFERS, entry.key_span, message, hint);
+        }
     }
 
     fn api(&self, tell: &mut Teller<'_>) -> Node {
@@ -299,9 +307,9 @@ impl<'a> Cluster<'a> {
         let mut aws = Branch::new(self.span);
         match self.region() {
             Some(region) => aws.put("region", region),
-            None => tell.note(
-                codes::DIFFERENCE,
-                self.name_span,
+            None => tell.note_of_missing(
+                &["spec", "aws", "region"],
+                (codes::DIFFERENCE, self.name_span),
                 "no subnet says in which zone it is, and so in which region the nodes are",
                 "write `aws: {region: ...}` in additions",
             ),
@@ -328,12 +336,20 @@ impl<'a> Cluster<'a> {
     }
 }
 
+/// Whether a document has nodes join in another way than with a kubeconfig that is there already.
+fn joins_otherwise(document: &Node) -> bool {
+    let join = document.get("spec").and_then(|spec| spec.get("join"));
+    let word = |path: &[&str]| path.iter().try_fold(join?, |node, key| node.get(key))?.text();
+    word(&["method"]) != Some("kubeconfig") || word(&["kubeconfig", "file"]) != Some(KUBECONFIG)
+}
+
 /// The version; in the address of a build of Kubernetes it is the last word that looks like one.
 fn version(spec: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Option<Node> {
     let Some(entry) = spec.entry("kubernetesVersion").filter(|entry| entry.value.text() != Some("")) else {
         let hint = "add `kubernetesVersion`, or write `kubernetes: {version: ...}` in additions";
         let message = "nothing says which Kubernetes the nodes run: kops asks its channel on the network";
-        tell.note(codes::DIFFERENCE, span, message, hint);
+        let path = ["spec", "kubernetes", "version"];
+        tell.note_of_missing(&path, (codes::DIFFERENCE, span), message, hint);
         return None;
     };
     let node = &entry.value;

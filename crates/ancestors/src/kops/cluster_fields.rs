@@ -160,14 +160,14 @@ pub(super) const TOPOLOGY_DNS: &[Field] = &[("type", Is(Text))];
 /// A subnet.
 pub(super) const SUBNET: &[Field] = &[
     ("additionalRoutes", Aside(CLOUD_NETWORK)),
-    ("cidr", Is(Text)),
-    ("egress", Is(Text)),
+    ("cidr", Aside(CLOUD_NETWORK)),
+    ("egress", Aside(CLOUD_NETWORK)),
     ("id", Is(Text)),
-    ("ipv6CIDR", Is(Text)),
+    ("ipv6CIDR", Aside(CLOUD_NETWORK)),
     ("name", Is(Text)),
     ("publicIP", Aside(CLOUD_NETWORK)),
     ("region", Is(Text)),
-    ("type", Is(Text)),
+    ("type", Aside(CLOUD_NETWORK)),
     ("zone", Is(Text)),
 ];
 

@@ -323,7 +323,7 @@ fn programs(
     branch.put_full("steps", list(*span, steps));
     branch.put_full("units", list(*span, added.units));
     branch.put_full("parts", list(*span, parts));
-    machine::updates(record.entry("updatePolicy"), tell);
+    machine::updates(record.entry("updatePolicy"), None, tell);
     if let Some(compress) =
         record.entry("compressUserData").filter(|_| record.flag("compressUserData") == Some(true))
     {

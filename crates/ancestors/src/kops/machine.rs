@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use bringup_diag::Span;
 use bringup_spec::Text;
 use bringup_yaml::{Entry, Node};
 
@@ -97,11 +98,19 @@ fn word(text: &str) -> String {
     }
 }
 
-/// kops sets up a service that updates the system by itself, unless it is told that others do.
-pub(super) fn updates(policy: Option<&Entry>, tell: &mut Teller<'_>) {
-    if let Some(policy) = policy.filter(|policy| policy.value.text() != Some("external")) {
-        let message = "nothing is set up that updates the system by itself later on";
+/// kops sets up a service that updates the system by itself, unless it is told that others do: with `usual`, also where
+/// nothing is said.
+pub(super) fn updates(policy: Option<&Entry>, usual: Option<Span>, tell: &mut Teller<'_>) {
+    let place = match policy {
+        Some(policy) => (policy.value.text() != Some("external")).then_some(policy.key_span),
+        None => usual,
+    };
+    if let Some(place) = place {
+        let message = "kops has nodes update their system by themselves; here nothing is set up that does";
         let hint = "write `update: {enabled: true}` in additions to update it before it joins, and install such a service with a step";
-        tell.warning(codes::FIELD_DIFFERS, policy.key_span, message, hint);
+        match policy {
+            Some(_) => tell.warning(codes::FIELD_DIFFERS, place, message, hint),
+            None => tell.note(codes::DIFFERENCE, place, message, hint),
+        }
     }
 }

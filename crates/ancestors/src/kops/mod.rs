@@ -4,6 +4,7 @@
 //! the node is the one that kops would make; what its own programs do on a running cluster is told.
 
 mod assets;
+mod cilium;
 mod circumstances;
 mod cloud_fields;
 mod cluster;

@@ -69,6 +69,7 @@ pub(super) fn containerd(
             "nothing has to be done, unless it leaves something out on purpose",
         );
         runtime.put("config", whole.clone());
+        beside_override(settings, tell);
     } else {
         let config = fragment(settings, schema_3, is_nvidia);
         if !config.is_empty() {
@@ -78,6 +79,26 @@ pub(super) fn containerd(
         files = mirrors(settings);
     }
     Runtime { settings: runtime.into_node(), files }
+}
+
+/// What goes into the configuration that kops writes where none is given.
+const REPLACED: [&str; 4] = ["configAdditions", "nri", "registryMirrors", "selinuxEnabled"];
+
+/// What kops says to containerd in flags, whatever its configuration is.
+const FLAGS: [&str; 4] = ["address", "logLevel", "root", "state"];
+
+/// Tells of settings beside a configuration of one's own.
+fn beside_override(settings: &[Entry], tell: &mut Teller<'_>) {
+    for Entry { key, key_span, .. } in settings {
+        if REPLACED.contains(&key.as_str()) {
+            let message = format!("`{key}` has no effect beside `configOverride`, with kops as here");
+            let hint = "write it into the configuration, or take it away";
+            tell.note(codes::DIFFERENCE, *key_span, message, hint);
+        } else if FLAGS.contains(&key.as_str()) {
+            let message = format!("`{key}` is not carried out beside `configOverride`: the node will differ");
+            tell.warning(codes::FIELD_DIFFERS, *key_span, message, "write it into the configuration");
+        }
+    }
 }
 
 fn unmarked(node: &Node) -> String {

@@ -204,13 +204,40 @@ impl<'a> Software<'a> {
             )
         };
         let hint = format!("write {block} for the groups in additions, with the digest {digest}");
-        // Additions may say it.
-        if tell.has_additions {
-            tell.note(codes::DIFFERENCE, place, message, hint);
-        } else {
-            tell.warning(codes::FIELD_DIFFERS, place, message, hint);
-        }
+        let says: fn(&Node) -> bool = match piece {
+            Piece::Kubelet => |document| has_software(document, "kubelet"),
+            Piece::Containerd => |document| has_software(document, "runtime"),
+            Piece::Cni => |document| has_software(document, "cni"),
+            Piece::Runc => has_runc,
+        };
+        tell.warning_unless(says, (codes::FIELD_DIFFERS, place), message, hint);
     }
+}
+
+fn groups(document: &Node) -> &[Node] {
+    let groups = document.get("spec").and_then(|spec| spec.get("nodeGroups"));
+    groups.and_then(Node::items).unwrap_or_default()
+}
+
+/// Whether every group says where a piece comes from, and not from the system's packages, which stand for what is unknown.
+fn has_software(document: &Node, key: &str) -> bool {
+    let word = |group: &Node| {
+        let source = group.get("software")?.get(key)?;
+        source.get("from").unwrap_or(source).text().map(str::to_owned)
+    };
+    groups(document).iter().all(|group| word(group).is_some_and(|word| word != "package"))
+}
+
+/// Whether every group has a runc of its own, or a runtime that brings one.
+fn has_runc(document: &Node) -> bool {
+    groups(document).iter().all(|group| {
+        let assets = group.get("assets").and_then(Node::items).unwrap_or_default();
+        let is_runc =
+            |asset: &Node| asset.get("path").and_then(Node::text).is_some_and(|path| path.ends_with("/runc"));
+        let runtime = group.get("software").and_then(|software| software.get("runtime"));
+        let from = runtime.and_then(|runtime| runtime.get("from").unwrap_or(runtime).text());
+        assets.iter().any(is_runc) || matches!(from, Some("image"))
+    })
 }
 
 fn source(span: Span, word: &str) -> Branch {

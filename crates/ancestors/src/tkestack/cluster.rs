@@ -328,12 +328,7 @@ impl<'a> Cluster<'a> {
             );
             let hint = "add `join: {token: …, kubeadm: {caCertHashes: […], certificateKey: …}}` with `--with additions.yaml`, a document of the kind `Additions`; or have a program put it there, and the certificates of the control plane on further masters";
             let span = self.spec.entry("machines").map_or(self.spec_span, |entry| entry.key_span);
-            // Additions may say it.
-            if tell.has_additions {
-                tell.note(codes::DIFFERENCE, span, message, hint);
-            } else {
-                tell.warning(codes::FIELD_DIFFERS, span, message, hint);
-            }
+            tell.warning_unless(joins_otherwise, (codes::FIELD_DIFFERS, span), message, hint);
         }
         let several = masters.iter().map(|group| group.machines.len()).sum::<usize>() > 1;
         let tainted = workers.iter().find_map(|group| group.machines.first()?.taints.first());
@@ -346,6 +341,14 @@ impl<'a> Cluster<'a> {
             tell.warning(codes::FIELD_DIFFERS, taint.span, message, hint);
         }
     }
+}
+
+/// Whether a document has machines join in another way than with a kubeconfig that is there already.
+fn joins_otherwise(document: &Node) -> bool {
+    let join = document.get("spec").and_then(|spec| spec.get("join"));
+    let kubeconfig = join.and_then(|join| join.get("kubeconfig")?.get("file")?.text());
+    let has_token = join.is_some_and(|join| join.get("token").is_some());
+    has_token || kubeconfig != Some(KUBECONFIG)
 }
 
 impl Common<'_> {
