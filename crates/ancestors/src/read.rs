@@ -112,6 +112,16 @@ fn unpacked(input: Input<'_>, findings: &mut Findings) -> Vec<Part> {
     if unpacked.unclosed {
         findings.push(unclosed(input));
     }
+    for (name, kind) in &unpacked.unread {
+        let message =
+            format!("this part of the type `{kind}` is no text, and is left out: the node will differ");
+        let hint = "write it in UTF-8, in base64 or compressed with gzip";
+        findings.push(
+            Finding::warning(codes::FIELD_DIFFERS, message)
+                .at(Place::new(name, Span::point(1, 1)))
+                .hint(hint),
+        );
+    }
     let refused = unpacked.findings.has_errors() && (unpacked.texts.is_empty() || !unpacked.unclosed);
     if refused && !called {
         return vec![Part::new((input.name.to_owned(), input.text.to_owned()))];

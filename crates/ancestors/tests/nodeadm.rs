@@ -197,3 +197,13 @@ fn parts_of_a_message_count_like_files() {
     assert_eq!(read.documents.len(), 1, "{:?}", read.findings);
     assert_eq!(read.documents[0].cluster.spec.node_groups[0].kubelet.config["maxPods"], json!(30));
 }
+
+/// nodeadm has a mapping for each service, and refuses a number.
+#[test]
+fn variables_that_are_no_mapping_are_told() {
+    let text = format!("{}  instance:\n    environment: {{zz: 4}}\n", cluster());
+    let read = translated(&[&text, ADDITIONS]);
+    let told = support::told(&read, bringup_diag::Severity::Error);
+    let expected = "the variables of `zz` in `environment` of a NodeConfig must be a mapping";
+    assert!(told.iter().any(|told| told.contains(expected)), "{told:?}");
+}

@@ -241,6 +241,10 @@ fn messages_as_eks_writes_them_are_read_with_all_their_parts() {
     assert_eq!(disks, ["/usr/bin/setup-local-disks", "raid0"]);
     let told = support::told(&read, bringup_diag::Severity::Note);
     assert!(told.iter().any(|told| told.contains("`application/x-other`")), "{told:?}");
+    // A word that could be base64 of some bytes is a word.
+    let word = of(&text.replace("application/x-other\n\nnothing", "text/strange\n\nwhat"));
+    let told = support::told(&word, bringup_diag::Severity::Note);
+    assert!(told.iter().any(|told| told.contains("`text/strange`")), "{told:?}");
     support::converts(&read, &bringup_plan::LocalFiles::default());
 }
 

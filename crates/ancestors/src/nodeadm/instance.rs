@@ -6,12 +6,31 @@ use bringup_diag::Span;
 use bringup_yaml::{Content, Entry, Node};
 
 use super::tables;
-use crate::fields::Record;
+use crate::codes;
+use crate::fields::{Record, is_nothing};
 use crate::tell::Teller;
 use crate::tree::{self, Branch, list, plain, text};
 
 fn services<'a>(instance: &Record<'a>) -> &'a [Entry] {
     instance.get("environment").and_then(Node::entries).unwrap_or_default()
+}
+
+/// Tells of services whose variables are no mapping: nodeadm refuses them.
+pub(super) fn tell_environment(instance: &Record<'_>, tell: &mut Teller<'_>) {
+    for service in services(instance) {
+        if service.value.entries().is_none() && !is_nothing(&service.value) {
+            let message = format!(
+                "the variables of `{}` in `environment` of a NodeConfig must be a mapping",
+                service.key
+            );
+            let hint = "write `SERVICE: {NAME: value}`; `default` is for all services";
+            tell.error(codes::WRONG_TYPE, service.value.span, message, hint);
+        }
+    }
+    if let Some(node) = instance.get("environment").filter(|node| node.entries().is_none()) {
+        let message = "`environment` of a NodeConfig must be a mapping of services";
+        tell.error(codes::WRONG_TYPE, node.span, message, "write `SERVICE: {NAME: value}`");
+    }
 }
 
 /// Variables of all services, where systemd itself finds them: it takes them up when it is reloaded.

@@ -49,6 +49,7 @@ pub(crate) fn of(spec: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Settin
         pods.into_node()
     });
     let instance = record(spec.get("instance"), "`instance` of a NodeConfig", tables::INSTANCE, tell);
+    instance::tell_environment(&instance, tell);
     let (resolution, restart) = instance::name_resolution(&instance, tell).unzip();
     let files = containerd.files.into_iter().chain(instance::environment_of_all(&instance)).chain(resolution);
     Settings {

@@ -3,8 +3,10 @@
 /// What stands behind a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behind {
-    /// Nothing, or `;` or `&`: the next follows however it ended.
+    /// Nothing, or `;`: the next follows however it ended.
     Follows,
+    /// `&`: the next does not wait for it.
+    Beside,
     /// `&&`: the next follows if it succeeded.
     Succeeds,
     /// `||`: the next follows if it failed.
@@ -39,6 +41,7 @@ pub(super) fn commands(line: &str) -> Vec<(&str, Behind)> {
                 let twice = letters.next_if(|(_, next)| *next == letter).is_some();
                 let behind = match (letter, twice) {
                     ('&', true) => Behind::Succeeds,
+                    ('&', false) => Behind::Beside,
                     ('|', true) => Behind::Fails,
                     ('|', false) => Behind::Reads,
                     _ => Behind::Follows,
@@ -123,11 +126,11 @@ mod tests {
 
     #[test]
     fn commands_of_a_line_are_told_apart() {
-        use Behind::{Fails, Follows, Reads, Succeeds};
+        use Behind::{Beside, Fails, Follows, Reads, Succeeds};
         let cases: [(&str, &[(&str, Behind)]); 6] = [
             ("A=1; b 'x; y' && c", &[("A=1", Follows), ("b 'x; y'", Succeeds), ("c", Follows)]),
             ("a || { b; exit 1; }", &[("a", Fails), ("{ b; exit 1; }", Follows)]),
-            ("a 2>&1 | tee b &", &[("a 2>&1", Reads), ("tee b", Follows)]),
+            ("a 2>&1 | tee b &", &[("a 2>&1", Reads), ("tee b", Beside)]),
             ("a &> b; c |& d", &[("a &> b", Follows), ("c", Reads), ("d", Follows)]),
             ("a \"$(b; c)\" # d; e", &[("a \"$(b; c)\"", Follows)]),
             ("a \\; b", &[("a \\; b", Follows)]),

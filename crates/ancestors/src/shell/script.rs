@@ -48,6 +48,12 @@ pub(crate) enum Dropped {
     Reader,
     /// Never: the shell has become the call.
     Never,
+    /// Beside the call, while that is under way.
+    Beside,
+    /// To keep what the call writes.
+    Output,
+    /// Where the call fails or the script ends: it was set before the call.
+    Trap,
 }
 
 /// Why a call cannot be read.
@@ -114,6 +120,8 @@ struct Reading {
     /// Whether the shell has become the call.
     replaced: bool,
     dropped: Vec<(u32, String, Dropped)>,
+    /// What is set before the call for failures and the end.
+    traps: Vec<(u32, String)>,
 }
 
 impl Reading {
@@ -128,6 +136,7 @@ impl Reading {
             strict: false,
             replaced: false,
             dropped: Vec::new(),
+            traps: Vec::new(),
         }
     }
 
@@ -159,12 +168,12 @@ impl Reading {
                 return Err(if self.depth > 0 || is_block(trimmed) { Why::Condition } else { Why::Touched });
             }
         }
-        self.plain(&line.text);
+        self.plain(line.number, &line.text);
         Ok(())
     }
 
     /// A line that does not call the image's bootstrap.
-    fn plain(&mut self, line: &str) {
+    fn plain(&mut self, number: u32, line: &str) {
         let trimmed = line.trim();
         // A block stays whole: what stands in it may be done or not, and it must not be empty.
         if self.depth == 0 {
@@ -185,6 +194,9 @@ impl Reading {
                 }
                 return;
             }
+        }
+        if self.depth == 0 && first_word(trimmed) == "trap" && self.call.is_none() {
+            self.traps.push((number, trimmed.to_owned()));
         }
         for name in halves::assigned(trimmed) {
             self.variables.remove(name);
@@ -224,13 +236,14 @@ impl Reading {
         while let Some((command, behind)) = rest.next() {
             let Some(begin) = prefix(command) else {
                 match behind {
-                    Behind::Follows => self.plain(command),
+                    Behind::Follows => self.plain(number, command),
+                    Behind::Beside => self.plain(number, &format!("{command} &")),
                     // Without it there is no call.
                     Behind::Succeeds if self.assigns(command) => {
                         self.before.prepares(command);
                         self.after.prepares(command);
                     }
-                    Behind::Succeeds => self.plain(&format!("{command} || exit 1")),
+                    Behind::Succeeds => self.plain(number, &format!("{command} || exit 1")),
                     Behind::Fails | Behind::Reads => return Err(Why::Condition),
                 }
                 continue;
@@ -240,6 +253,9 @@ impl Reading {
             }
             let words = self.words(number, command, &begin, script)?;
             self.call = Some((number, words));
+            if without_redirections(command) != command {
+                self.dropped.push((number, redirections(command), Dropped::Output));
+            }
             self.after.begins = self.after.lines.len();
             self.replaced = begin.replaces;
             let mut behind = behind;
@@ -251,12 +267,15 @@ impl Reading {
                 behind = next;
             }
             // What answers a failure is over with the next `;`.
-            while behind != Behind::Follows && behind != Behind::Succeeds {
+            while matches!(behind, Behind::Fails | Behind::Reads) {
                 let Some((answer, next)) = rest.next() else { break };
                 if !is_plain_answer(answer) {
                     self.dropped.push((number, answer.to_owned(), Dropped::OnFailure));
                 }
-                behind = if next == Behind::Follows { next } else { Behind::Fails };
+                behind = if matches!(next, Behind::Follows | Behind::Beside) { next } else { Behind::Fails };
+            }
+            if behind == Behind::Beside {
+                self.dropped.push((number, "&".to_owned(), Dropped::Beside));
             }
             let mut last = String::new();
             for (command, behind) in rest {
@@ -266,6 +285,7 @@ impl Reading {
                 last.push_str(command);
                 last.push_str(match behind {
                     Behind::Follows => "; ",
+                    Behind::Beside => " & ",
                     Behind::Succeeds => " && ",
                     Behind::Fails => " || ",
                     Behind::Reads => " | ",
@@ -275,7 +295,7 @@ impl Reading {
             if !last.is_empty() && self.replaced {
                 self.dropped.push((number, last, Dropped::Never));
             } else if !last.is_empty() {
-                self.plain(&last);
+                self.plain(number, &last);
             }
             return Ok(());
         }
@@ -328,6 +348,7 @@ impl Reading {
                 lost = handover.names;
             }
         }
+        self.dropped.extend(self.traps.into_iter().map(|(line, trap)| (line, trap, Dropped::Trap)));
         Script::Calls(Call {
             number,
             words,
@@ -338,6 +359,14 @@ impl Reading {
             dropped: self.dropped,
         })
     }
+}
+
+/// What says where the output of a command goes: all that follows the first of it.
+fn redirections(command: &str) -> String {
+    let kept = without_redirections(command);
+    let same = command.chars().zip(kept.chars()).take_while(|(one, other)| one == other);
+    let length: usize = same.map(|(letter, _)| letter.len_utf8()).sum();
+    command.get(length..).unwrap_or_default().trim().to_owned()
 }
 
 /// A script without the call, whose words are read rather than run.

@@ -51,7 +51,8 @@ fn calls_are_known_in_many_forms() {
     ] {
         let call = call(&format!("#!/bin/bash\nset -ex\n{line}\n"));
         assert_eq!(call.words, ["demo"], "{line}");
-        assert_eq!(call.dropped, [], "{line}");
+        let is_log = |(_, _, when): &(u32, String, Dropped)| *when == Dropped::Output;
+        assert!(call.dropped.iter().all(is_log), "{line}");
     }
 }
 
@@ -74,6 +75,18 @@ fn what_nobody_does_any_more_is_named() {
     let script = "exec /etc/eks/bootstrap.sh demo\n# the end\ntouch /b\n";
     assert_eq!(dropped(script), [(3, "touch /b".to_owned(), Dropped::Never)]);
     assert_eq!(call(script).after, None);
+    // What the call writes, that nobody waits for it, and what is set for its failure.
+    let script = "trap 'echo err' ERR\n/etc/eks/bootstrap.sh demo > /var/log/boot.log 2>&1 &\nwait\n";
+    let expected = [
+        (2, "> /var/log/boot.log 2>&1", Dropped::Output),
+        (2, "&", Dropped::Beside),
+        (1, "trap 'echo err' ERR", Dropped::Trap),
+    ];
+    assert_eq!(dropped(script), expected.map(|(line, what, when)| (line, what.to_owned(), when)));
+    assert_eq!(call(script).words, ["demo"]);
+    assert_eq!(dropped("/etc/eks/bootstrap.sh demo\ntrap 'echo err' ERR\n"), []);
+    let beside = call("sleep 9 & /etc/eks/bootstrap.sh demo\n");
+    assert_eq!(beside.before.as_deref().unwrap().lines().nth(1), Some("sleep 9 &"));
 }
 
 /// The script takes its flags from variables, too, where they reach it.

@@ -58,8 +58,23 @@ pub(crate) fn tell_of_dropped(
                 format!("`{command}` stands behind `exec` and is never done, here as before"),
                 "remove it, or take `exec` away",
             ),
+            Dropped::Beside => (
+                "what stands behind this call does not wait for it (`&`); here it waits until the node is set up".to_owned(),
+                "nothing has to be done, unless it has to be done early: put it before the call then",
+            ),
+            Dropped::Output => (
+                format!("`{command}` does not get what the call writes: the plan takes its place"),
+                "the agent's own log is in the journal, see `journalctl -u bringup`",
+            ),
+            Dropped::Trap => (
+                format!("`{command}` holds for the part before the call only: not for the call, nor behind it"),
+                "set it again behind the call; use `signals` or a hook for `on-failure` for the call itself",
+            ),
         };
-        let severity = if *when == Dropped::Never { Teller::note } else { Teller::warning };
+        let severity = match when {
+            Dropped::Never | Dropped::Beside | Dropped::Output => Teller::note,
+            Dropped::OnFailure | Dropped::Reader | Dropped::Trap => Teller::warning,
+        };
         severity(tell, codes::FIELD_DIFFERS, at(*line), message, hint);
     }
 }

@@ -16,6 +16,7 @@ mod kubelet;
 mod parts;
 mod same;
 mod software;
+mod unsaid;
 
 use bringup_ancestors::{Input, Read, read};
 use bringup_diag::{Finding, Severity};

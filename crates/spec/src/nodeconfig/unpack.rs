@@ -27,6 +27,8 @@ pub struct Unpacked {
     pub scripts: Vec<(String, String)>,
     /// Further parts of a message, for cloud-init alone: name, type and text.
     pub others: Vec<(String, String, String)>,
+    /// Scripts and further parts that are no text: name and type.
+    pub unread: Vec<(String, String)>,
     /// Whether the last part of a message has no end: nodeadm refuses all of it, which is an error among the findings.
     pub unclosed: bool,
     /// What was found.
@@ -82,18 +84,18 @@ impl Unpacked {
     /// A script that is no text is nobody's to read: nodeadm passes it over.
     fn script(&mut self, file: &str, index: usize, part: &Part<'_>) {
         let (name, bytes) = named(file, index, part);
-        let bytes = Self::default().plain(&name, &bytes);
-        if let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
-            self.scripts.push((name, text));
+        match text_of(&name, bytes) {
+            Some(text) => self.scripts.push((name, text)),
+            None => self.unread.push((name, part.media_type.clone())),
         }
     }
 
     /// What is neither is cloud-init's own.
     fn other(&mut self, file: &str, index: usize, part: &Part<'_>) {
         let (name, bytes) = named(file, index, part);
-        let bytes = Self::default().plain(&name, &bytes);
-        if let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
-            self.others.push((name, part.media_type.clone(), text));
+        match text_of(&name, bytes) {
+            Some(text) => self.others.push((name, part.media_type.clone(), text)),
+            None => self.unread.push((name, part.media_type.clone())),
         }
     }
 
@@ -125,6 +127,12 @@ impl Unpacked {
     fn refuse(&mut self, name: &str, message: &str, hint: impl Into<String>) {
         self.findings.push(Finding::error(codes::NODECONFIG_SOURCE, message).at(beginning(name)).hint(hint));
     }
+}
+
+/// The text of a part. A short word may happen to be base64 of something; then it is the word.
+fn text_of(name: &str, bytes: Vec<u8>) -> Option<String> {
+    let plain = Unpacked::default().plain(name, &bytes);
+    plain.and_then(|bytes| String::from_utf8(bytes).ok()).or_else(|| String::from_utf8(bytes).ok())
 }
 
 /// The name of a part, and what is in it.
