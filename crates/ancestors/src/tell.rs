@@ -17,7 +17,7 @@ pub(crate) struct Teller<'a> {
     /// What a document does not say, with the path of it: additions may.
     missing: Vec<(Vec<&'static str>, Finding)>,
     /// What holds for a document as it was translated, unless additions say otherwise.
-    unless: Vec<(fn(&Node) -> bool, Finding)>,
+    unless: Vec<(Says, Finding)>,
     /// The minor of Kubernetes that additions say.
     pub(crate) added_minor: Option<u16>,
     /// What is true only of an agent on the node: whether there is one may be said by additions.
@@ -25,6 +25,9 @@ pub(crate) struct Teller<'a> {
     /// Node groups that no node can be brought up from, each with its place.
     refused: Vec<(Span, Refused)>,
 }
+
+/// Whether a document says something.
+pub(crate) type Says = fn(&Node) -> bool;
 
 /// A note that hangs on the agent of a node group.
 #[derive(Debug)]
@@ -145,7 +148,7 @@ impl<'a> Teller<'a> {
     /// A warning that the node will differ, unless a document says otherwise once additions are in it.
     pub(crate) fn warning_unless(
         &mut self,
-        says: fn(&Node) -> bool,
+        says: Says,
         (code, span): (Code, Span),
         message: impl Into<String>,
         hint: impl Into<String>,

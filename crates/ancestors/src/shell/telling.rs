@@ -50,7 +50,7 @@ pub(crate) fn tell_of_dropped(
                 ),
                 "use `signals` to tell somebody, or a hook for `on-failure`",
             ),
-            Dropped::Reader => (
+            Dropped::Reader | Dropped::Output => (
                 format!("`{command}` does not get what the call writes: the plan takes its place"),
                 "the agent's own log is in the journal, see `journalctl -u bringup`",
             ),
@@ -61,10 +61,6 @@ pub(crate) fn tell_of_dropped(
             Dropped::Beside => (
                 "what stands behind this call does not wait for it (`&`); here it waits until the node is set up".to_owned(),
                 "nothing has to be done, unless it has to be done early: put it before the call then",
-            ),
-            Dropped::Output => (
-                format!("`{command}` does not get what the call writes: the plan takes its place"),
-                "the agent's own log is in the journal, see `journalctl -u bringup`",
             ),
             Dropped::Trap => (
                 format!("`{command}` holds for the part before the call only: not for the call, nor behind it"),

@@ -79,9 +79,13 @@ pub(super) fn tags(fields: &Record<'_>, tell: &mut Teller<'_>) -> Node {
             continue;
         }
         let items = specification.get("Tags").and_then(Node::items).unwrap_or_default();
-        items.iter().for_each(|tag| put_tag(&mut tags, tag, tell));
+        for tag in items {
+            put_tag(&mut tags, tag, tell);
+        }
     }
-    fields.items("Tags").iter().for_each(|tag| put_tag(&mut tags, tag, tell));
+    for tag in fields.items("Tags") {
+        put_tag(&mut tags, tag, tell);
+    }
     tags.into_node()
 }
 
