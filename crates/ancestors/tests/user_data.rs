@@ -295,3 +295,79 @@ fn a_call_that_does_not_say_where_dns_is_has_it_guessed_on_the_node() {
     assert!(!guessed(&call("--dns-cluster-ip 172.20.0.10")));
     assert!(!guessed(&call("--service-ipv4-cidr 172.20.0.0/16")));
 }
+
+fn message(parts: &[(&str, &str)]) -> String {
+    let parts: Vec<String> =
+        parts.iter().map(|(kind, body)| format!("--//\nContent-Type: {kind}\n\n{body}\n")).collect();
+    format!("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n{}--//--\n", parts.concat())
+}
+
+const SHELL: &str = "text/x-shellscript";
+const CONFIG: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {cluster: {name: demo, apiServerEndpoint: 'https://ABCD.gr7.us-west-2.eks.amazonaws.com', certificateAuthority: CERTIFICATE, cidr: 10.100.0.0/16}}";
+
+/// cloud-init runs the scripts of a message in its order: what is behind the call finds kubelet running.
+#[test]
+fn scripts_keep_their_side_of_the_call() {
+    let call = "#!/bin/bash\ntouch /two\n/etc/eks/bootstrap.sh demo --apiserver-endpoint https://ABCD.gr7.us-west-2.eks.amazonaws.com --b64-cluster-ca CERTIFICATE\ntouch /behind";
+    let one = "#!/bin/bash\ntouch /one";
+    let three = "#!/bin/bash\nkubectl get node > /three";
+    let order = |joins: (&str, &str)| {
+        let read = of(&message(&[(SHELL, one), joins, (SHELL, three)]));
+        let steps = group(&read).steps.iter().map(|step| step.name.to_string()).collect::<Vec<_>>();
+        let plans = support::plans(&read, &bringup_plan::LocalFiles::default());
+        support::converts(&read, &bringup_plan::LocalFiles::default());
+        let plan = plans.values().next().expect("a plan");
+        let starts =
+            |step: &bringup_plan::Step| step.phase.word() == "kubelet" && !steps.contains(&step.name);
+        let kubelet = plan.steps.iter().rposition(starts).expect("kubelet");
+        let place = |name: &str| plan.steps.iter().position(|step| step.name == name).expect("a step");
+        let mut placed: Vec<(usize, &String)> = steps.iter().map(|name| (place(name), name)).collect();
+        placed.sort();
+        placed.into_iter().map(|(place, name)| format!("{name} {}", place > kubelet)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        order((SHELL, call)),
+        ["script-1 false", "before-bootstrap false", "after-bootstrap true", "script-2 true"]
+    );
+    // nodeadm starts kubelet when all scripts have ended.
+    assert_eq!(order(("application/node.eks.aws", CONFIG)), ["script-1 false", "script-2 false"]);
+}
+
+/// EKS' template for Amazon Linux 2023 has its signal in a script beside the NodeConfig.
+#[test]
+fn a_signal_beside_a_node_config_is_the_groups() {
+    let signal = "#!/bin/bash\n/opt/aws/bin/cfn-signal --exit-code $? --stack ${AWS::StackName} --resource NodeGroup --region ${AWS::Region}";
+    let text = |script: &str| message(&[("application/node.eks.aws", CONFIG), (SHELL, script)]);
+    let read = of(&text(signal));
+    let found = group(&read);
+    assert_eq!(found.steps.len(), 0, "{:?}", found.steps);
+    let [told] = found.signals.as_slice() else { panic!("{:?}", found.signals) };
+    assert_eq!(told.stack, None);
+    assert_eq!(support::value(&read, "spec/nodeGroups/0/carriers"), serde_json::json!(["cloudformation"]));
+    assert_eq!(support::told(&read, bringup_diag::Severity::Warning), Vec::<String>::new());
+    // The rest of the script is a step, and a stack that is named needs no template.
+    let more = signal.replace("bash\n", "bash\ntouch /first\n").replace("${AWS::StackName}", "nodes");
+    let read = of(&text(&more));
+    let found = group(&read);
+    assert_eq!(found.signals[0].stack.as_deref(), Some("nodes"));
+    assert_eq!(support::value(&read, "spec/nodeGroups/0/steps/0/script"), "#!/bin/bash\ntouch /first");
+}
+
+/// bash takes `${AWS::Region}` for a piece of the variable `AWS`, and puts nothing in its place.
+#[test]
+fn names_that_only_the_stack_knows_are_told_with_their_lines() {
+    let call = "#!/bin/bash\n# ${AWS::Region}\necho ${AWS::Region} ${HOME} > /region\n/etc/eks/bootstrap.sh demo\naws s3 cp s3://b-${AWS::AccountId}/x /x \\\n  --region ${AWS::Region}\n/opt/aws/bin/cfn-signal --exit-code $? --stack ${AWS::StackName} --resource NG --region eu-west-1\n";
+    let told = |text: &str| support::told(&of(text), bringup_diag::Severity::Warning);
+    let warning = |line: u32, name: &str| {
+        format!(
+            "{line}:1 ancestor/field-differs `AWS::{name}` is known only to the stack: this step runs with nothing in its place"
+        )
+    };
+    let wanted: Vec<String> = [(3, "Region"), (5, "AccountId"), (6, "Region")]
+        .map(|(line, name)| format!("user-data:{}", warning(line, name)))
+        .to_vec();
+    assert_eq!(told(call), wanted);
+    let beside =
+        message(&[("application/node.eks.aws", CONFIG), (SHELL, "#!/bin/sh\n\necho ${AWS::Partition}")]);
+    assert_eq!(told(&beside), [format!("user-data#part-002:{}", warning(3, "Partition"))]);
+}

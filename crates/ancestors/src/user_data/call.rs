@@ -16,7 +16,7 @@ pub(super) fn document(
     words: &[String],
     at: &Node,
     steps: Vec<Node>,
-    signal: Option<Told>,
+    signal: Option<&Told>,
     tell: &mut Teller<'_>,
 ) -> Option<Node> {
     let span = at.span;
@@ -83,7 +83,7 @@ fn network(request: &BootstrapRequest, at: &Node) -> Node {
     network.into_node()
 }
 
-fn group(request: &BootstrapRequest, at: &Node, steps: Vec<Node>, signal: Option<Told>) -> Node {
+fn group(request: &BootstrapRequest, at: &Node, steps: Vec<Node>, signal: Option<&Told>) -> Node {
     let span = at.span;
     let mut group = Branch::new(span);
     group.put("name", text(span, "nodes"));
@@ -121,17 +121,8 @@ fn group(request: &BootstrapRequest, at: &Node, steps: Vec<Node>, signal: Option
     group.put_full("runtime", runtime(request, at));
     let disks = request.local_disks.as_deref().map(|how| disks(how, span));
     group.put_full("steps", list(span, disks.into_iter().chain(steps).collect()));
-    if let Some(told) = signal {
-        let mut signal = Branch::new(span);
-        signal.put("kind", text(span, "cloudformation"));
-        // The stack that makes the nodes is the template's own, unless it is named.
-        if let Some(stack) = told.stack {
-            signal.put("stack", text(span, stack));
-            signal.put_some("resource", told.resource.map(|resource| text(span, resource)));
-        } else {
-            group.put("carriers", list(span, vec![text(span, "cloudformation")]));
-        }
-        group.put("signals", list(span, vec![signal.into_node()]));
+    for (key, item) in signal.into_iter().flat_map(|told| told.items(span)) {
+        group.put(key, list(span, vec![item]));
     }
     group.into_node()
 }

@@ -11,6 +11,7 @@ pub(crate) mod runcmd;
 mod scaling;
 mod signal;
 pub(crate) mod sources;
+mod stack_names;
 
 use std::collections::BTreeMap;
 
@@ -96,9 +97,14 @@ pub(crate) fn around(tree: &Node) -> Node {
 }
 
 /// Translates scripts; those without a call are steps of the others, or of `beside`.
+///
+/// cloud-init runs the scripts of a message one behind the other: those behind the one with the call find kubelet running. nodeadm
+/// starts it when all of them have ended.
 pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Teller<'_>) -> Vec<Node> {
     let mut trees = Vec::new();
-    let mut steps = Vec::new();
+    // How many of the scripts come before the call of each tree.
+    let mut earlier = Vec::new();
+    let mut scripts = Vec::new();
     let mut parts = Vec::new();
     for document in documents {
         if let Some(kind) = document.get("type") {
@@ -106,20 +112,17 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
         }
         let Some(script) = document.get("script") else { continue };
         let Some(at) = document.get("call") else {
-            steps.push(script);
+            scripts.push((script, is_known_by_its_beginning(document)));
             continue;
         };
         let lines = document.get("lines").and_then(Node::items).unwrap_or_default();
-        trees.extend(translated(script, at, lines, tell));
-    }
-    let whole = if trees.is_empty() { beside } else { trees.as_mut_slice() };
-    for (number, script) in steps.into_iter().enumerate() {
-        for tree in whole.iter_mut() {
-            let name = format!("script-{}", number.saturating_add(1));
-            let step = step(script, &name, script.text().unwrap_or_default(), ("before", "runtime"));
-            add_to(tree, "steps", &step);
+        if let Some(tree) = translated(script, at, lines, tell) {
+            trees.push(tree);
+            earlier.push(scripts.len());
         }
     }
+    let whole = if trees.is_empty() { beside } else { trees.as_mut_slice() };
+    lay_scripts(whole, &scripts, &earlier, tell);
     let awaited = parts.iter().find(|(_, kind)| kind.text().is_some_and(|kind| MAKES.contains(&kind)));
     if let Some((document, _)) = awaited {
         for tree in whole.iter_mut() {
@@ -152,6 +155,53 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
     trees
 }
 
+/// Such a part stands behind all that say what they are, wherever it was in the message: its place is not known.
+fn is_known_by_its_beginning(document: &Node) -> bool {
+    document.get("apiVersion").and_then(Node::text).and_then(|word| word.strip_prefix(GROUP)) == Some("part")
+}
+
+/// Makes scripts steps of documents. `earlier` is how many come before the call of each; without a call, all do.
+fn lay_scripts(trees: &mut [Node], scripts: &[(&Node, bool)], earlier: &[usize], tell: &mut Teller<'_>) {
+    if trees.is_empty() {
+        return;
+    }
+    let mut first: Vec<Vec<Node>> = vec![Vec::new(); trees.len()];
+    let mut number = 0_usize;
+    for (index, (script, unplaced)) in scripts.iter().enumerate() {
+        let whole = script.text().unwrap_or_default();
+        let (rest, told) = match signal::taken_out(whole) {
+            Some((rest, told)) => (rest, Some(told)),
+            None => (Some(whole.to_owned()), None),
+        };
+        if let Some(told) = told {
+            for tree in trees.iter_mut() {
+                signal::lay(tree, &told, script.span);
+            }
+        }
+        let Some(rest) = rest else { continue };
+        let place =
+            |number: u32| Span::point(script.span.start.line.saturating_add(number).saturating_sub(1), 1);
+        stack_names::tell_of_open(whole, &[&rest], &place, tell);
+        number = number.saturating_add(1);
+        let name = format!("script-{number}");
+        for (tree_index, (tree, first)) in trees.iter_mut().zip(&mut first).enumerate() {
+            match earlier.get(tree_index) {
+                Some(count) if index >= *count && !unplaced => {
+                    add_to(tree, "steps", &step(script, &name, &rest, ("after", "kubelet")));
+                }
+                Some(_) => first.push(step(script, &name, &rest, ("before", "runtime"))),
+                None => add_to(tree, "steps", &step(script, &name, &rest, ("before", "runtime"))),
+            }
+        }
+    }
+    // Those before the call come before the lines of its own script, too.
+    for (tree, first) in trees.iter_mut().zip(first) {
+        for step in first.iter().rev() {
+            put_first(tree, "steps", step);
+        }
+    }
+}
+
 /// `lines` are where the lines of a script stand that was put together; others stand one behind the other.
 fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -> Option<Node> {
     let whole = script.text().unwrap_or_default();
@@ -172,6 +222,8 @@ fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -
                 Some((rest, signal)) => (rest, Some(signal)),
                 None => (after, None),
             };
+            let kept: Vec<&str> = before.iter().chain(&after).map(String::as_str).collect();
+            stack_names::tell_of_open(whole, &kept, &line, tell);
             let mut steps = Vec::new();
             if let Some(before) = before {
                 steps.push(step(script, "before-bootstrap", &before, ("before", "runtime")));
@@ -179,7 +231,7 @@ fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -
             if let Some(after) = after {
                 steps.push(step(script, "after-bootstrap", &after, ("after", "kubelet")));
             }
-            call::document(&words, at, steps, signal, tell)
+            call::document(&words, at, steps, signal.as_ref(), tell)
         }
         Script::CallsNothing => None,
         Script::Opaque(Opaque { why: Why::Unknown(words), .. }) => {

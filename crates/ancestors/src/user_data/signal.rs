@@ -1,6 +1,10 @@
 //! The signal behind a call: `cfn-signal`, which the plan sends itself.
 
-use crate::shell;
+use bringup_diag::Span;
+use bringup_yaml::Node;
+
+use crate::shell::{self, Line};
+use crate::tree::{Branch, text};
 
 /// Whom a script tells how it ended, as far as it says so in plain words.
 #[derive(Debug, PartialEq, Eq)]
@@ -11,12 +15,44 @@ pub(super) struct Told {
     pub(super) resource: Option<String>,
 }
 
+impl Told {
+    /// What a group has for it, each with the list that it belongs to.
+    pub(super) fn items(&self, span: Span) -> Vec<(&'static str, Node)> {
+        let mut items = Vec::new();
+        let mut signal = Branch::new(span);
+        signal.put("kind", text(span, "cloudformation"));
+        // The stack that makes the nodes is the template's own, unless it is named.
+        if let Some(stack) = &self.stack {
+            signal.put("stack", text(span, stack.as_str()));
+            signal.put_some("resource", self.resource.as_deref().map(|resource| text(span, resource)));
+        } else {
+            items.push(("carriers", text(span, "cloudformation")));
+        }
+        items.push(("signals", signal.into_node()));
+        items
+    }
+}
+
+/// Gives the groups of a document the signal, unless they have it.
+pub(super) fn lay(tree: &mut Node, told: &Told, span: Span) {
+    for (key, item) in told.items(span) {
+        let groups = tree.get("spec").and_then(|spec| spec.get("nodeGroups")).and_then(Node::items);
+        let mut known = groups.into_iter().flatten().filter_map(|group| group.get(key)?.items()).flatten();
+        if !known.any(|known| known.to_value() == item.to_value()) {
+            super::add_to(tree, key, &item);
+        }
+    }
+}
+
 /// The script without its call of `cfn-signal`, if anything is left of it, and whom that tells.
 pub(super) fn taken_out(script: &str) -> Option<(Option<String>, Told)> {
-    let is_signal =
-        |line: &str| line.split_whitespace().next().is_some_and(|first| first.ends_with("cfn-signal"));
-    let lines: Vec<String> = shell::lines(script).into_iter().map(|line| line.text).collect();
-    let call = lines.iter().find(|line| is_signal(line))?;
+    // What a script hands on to others is not called by it.
+    let is_signal = |line: &Line| {
+        !line.handed_on
+            && line.text.split_whitespace().next().is_some_and(|first| first.ends_with("cfn-signal"))
+    };
+    let lines = shell::lines(script);
+    let call = &lines.iter().find(|line| is_signal(line))?.text;
     let words: Vec<&str> = call.split_whitespace().collect();
     let value = |flag: &str| {
         let value = words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(flag)? {
@@ -27,7 +63,15 @@ pub(super) fn taken_out(script: &str) -> Option<(Option<String>, Told)> {
         value.filter(|value| !value.contains('$'))
     };
     let told = Told { stack: value("--stack"), resource: value("--resource") };
-    let rest: Vec<&str> = lines.iter().filter(|line| !is_signal(line)).map(String::as_str).collect();
+    // A condition must not become empty.
+    let rest: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| match is_signal(line) {
+            true if line.text.starts_with([' ', '\t']) => Some(":"),
+            true => None,
+            false => Some(line.text.as_str()),
+        })
+        .collect();
     let does = rest.iter().any(|line| {
         let line = line.trim();
         !(line.is_empty() || line.starts_with('#') || line.starts_with("set ") || line.starts_with("exec "))
@@ -49,5 +93,8 @@ mod tests {
         assert_eq!(rest.as_deref(), Some("#!/bin/sh\ntouch /a\n"));
         assert_eq!(told, Told { stack: None, resource: None });
         assert_eq!(taken_out("#!/bin/sh\necho cfn-signal\n"), None);
+        assert_eq!(taken_out("#!/bin/sh\ncat >/later <<END\ncfn-signal --stack a\nEND\n"), None);
+        let (rest, _) = taken_out("#!/bin/sh\nif [ -e /a ]; then\n  cfn-signal --stack a\nfi\n").unwrap();
+        assert_eq!(rest.as_deref(), Some("#!/bin/sh\nif [ -e /a ]; then\n:\nfi\n"));
     }
 }
