@@ -580,3 +580,14 @@ fn lists_are_taken_apart() {
         .replace("kind: List", "kind: ClusterList");
     assert_eq!(value(&good(&own), "metadata/name"), json!("cls-a"));
 }
+
+/// kubelet's flags stand above the number that kubeadm configures from the range of pods.
+#[test]
+fn a_number_of_pods_among_kubelets_arguments_counts() {
+    let text = cluster(&format!("{ONE}\nkubeletExtraArgs: {{max-pods: \"110\"}}"), "");
+    let read = read(&[("cluster.yaml", &text)]);
+    assert_eq!(told(&read, Severity::Error), Vec::<String>::new());
+    let plans = plans(&read, &files());
+    assert_eq!(plans["masters"].max_pods, bringup_plan::PodLimit::Fixed(110));
+    converts(&read, &files());
+}

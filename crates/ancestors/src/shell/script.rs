@@ -111,6 +111,8 @@ impl Script {
 struct Reading {
     variables: BTreeMap<String, String>,
     exported: BTreeSet<String>,
+    /// Variables that the part before the call asks for, whose values the part behind it cannot ask for again.
+    asked: BTreeSet<String>,
     before: Part,
     after: Part,
     call: Option<(u32, Vec<String>)>,
@@ -129,6 +131,7 @@ impl Reading {
         Self {
             variables: given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
             exported: BTreeSet::new(),
+            asked: BTreeSet::new(),
             before: Part::default(),
             after: Part::default(),
             call: None,
@@ -178,6 +181,13 @@ impl Reading {
         // A block stays whole: what stands in it may be done or not, and it must not be empty.
         if self.depth == 0 {
             if self.assigns(trimmed) {
+                // A question that needs what only a shell can tell, such as a token, is asked once.
+                let asks = !halves::used(trimmed).iter().all(|name| self.variables.contains_key(name));
+                if asks && self.call.is_none() {
+                    self.asked.extend(halves::assigned(trimmed).into_iter().map(str::to_owned));
+                    self.before.does(line);
+                    return;
+                }
                 self.before.prepares(line);
                 self.after.prepares(line);
                 return;
@@ -335,7 +345,7 @@ impl Reading {
     fn settled(mut self, bash: bool) -> Script {
         let Some((number, words)) = self.call else { return Script::CallsNothing };
         // Assignments that both parts have are no news.
-        let known = |name: &str| self.variables.contains_key(name);
+        let known = |name: &str| self.variables.contains_key(name) && !self.asked.contains(name);
         let handover = Some(&self.after)
             .filter(|after| after.does_something)
             .and_then(|after| Handover::between(&self.before.doings(), &after.doings(), &known));

@@ -136,3 +136,19 @@ fn what_only_a_shell_can_follow_is_told_with_its_line() {
     assert_eq!(of("#!/bin/sh\n/opt/mine"), Script::CallsNothing);
     assert_eq!(of("#!/bin/sh\ncat <<X > /y\n/etc/eks/bootstrap.sh demo\nX\n"), Script::CallsNothing);
 }
+
+/// The token of the metadata service is only known to the shell that asked for it: what it was used for is handed over.
+#[test]
+fn what_was_asked_with_a_token_is_handed_over() {
+    let script = "#!/bin/bash\nset -u\nTOKEN=$(curl -s -X PUT http://169.254.169.254/latest/api/token -H 'X-aws-ec2-metadata-token-ttl-seconds: 60')\nIID=$(curl -s -H \"X-aws-ec2-metadata-token: $TOKEN\" http://169.254.169.254/latest/meta-data/instance-id)\n/etc/eks/bootstrap.sh demo --kubelet-extra-args \"--node-labels=id=$IID\"\naws ec2 describe --instance-id $IID\n";
+    let Call { words, before, after, lost, .. } = call(script);
+    assert_eq!(words.last().map(String::as_str), Some("--node-labels=id=@{instanceId}"));
+    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    assert!(before.contains("IID=$(curl") && before.contains("declare -p IID;"), "{before}");
+    assert!(!after.contains("curl") && after.contains("before-bootstrap.state"), "{after}");
+    assert_eq!(lost, Vec::<String>::new());
+    // What needs nothing of the shell is asked for again.
+    let plain = script.replace("$TOKEN", "none").replace("TOKEN=", "OTHER=");
+    let after = call(&plain).after.unwrap_or_default();
+    assert!(after.contains("IID=$(curl"), "{after}");
+}

@@ -373,7 +373,8 @@ impl Common<'_> {
         tree.put_full("taints", group.taints(self.own_taint.filter(|_| is_master), at));
         // An older kubeadm gives every node the settings that the first one has.
         let configures = starts || self.minor >= OWN_SETTINGS;
-        if configures {
+        // A flag of kubelet's stands above what kubeadm configures.
+        if configures && !self.flags.contains_key("max-pods") {
             tree.put("maxPods", plain(self.ranges.most_pods_span, self.ranges.most_pods));
         }
         tree.put_full("kubelet", runtime::kubelet(&self.flags, configures, span));
