@@ -143,7 +143,9 @@ fn features_expressions_and_variables_of_all_services_are_carried_out() {
     let plan = &support::plans(&read, &local)["nodes"];
     support::converts(&read, &local);
     let cel = "max_pods < 110 ? max_pods : 110".to_owned();
-    assert_eq!(plan.max_pods, bringup_plan::PodLimit::Expression { cel });
+    // kubelet is told the number of its configuration; memory follows the expression, as with nodeadm.
+    assert_eq!(plan.max_pods, bringup_plan::PodLimit::Fixed(20));
+    assert_eq!(plan.memory_for_pods, Some(bringup_plan::PodLimit::Expression { cel }));
     let file = |wanted: &str| {
         plan.steps.iter().find_map(|step| match &step.action {
             bringup_plan::Action::WriteFile { path, content, .. } if path == wanted => {

@@ -275,10 +275,22 @@ fn pods_per_core(group: &NodeGroup) -> Option<u32> {
 }
 
 /// The number that kubelet is told where the image's program keeps memory for the pods of the instance type all the same.
+/// A flag stands above the configuration, and `bootstrap.sh` is given the document's number as one.
 fn told_pods(context: &Context<'_>) -> Option<u32> {
-    match context.group.max_pods {
-        Some(MaxPods::Fixed(pods)) if context.takes_as_given() => Some(pods),
+    if !context.takes_as_given() {
+        return None;
+    }
+    let kubelet = &context.group.kubelet;
+    let flag = kubelet.flags.get("max-pods").and_then(|text| text.as_literal()?.parse().ok());
+    let config = kubelet.config.get("maxPods").and_then(serde_json::Value::as_u64);
+    let config = config.and_then(|pods| u32::try_from(pods).ok());
+    let given = match context.group.max_pods {
+        Some(MaxPods::Fixed(pods)) => Some(pods),
         _ => None,
+    };
+    match context.group.in_place_of {
+        Some(ImageProgram::Bootstrap) => flag.or(given).or(config),
+        _ => flag.or(config).or(given),
     }
 }
 

@@ -414,6 +414,25 @@ fn memory_is_kept_for_the_pods_of_the_instance_type() {
     }
 }
 
+/// eksctl's script passes `maxPodsPerNode` on as a flag, which stands above kubelet's configuration; a number in that alone is
+/// what kubelet is told.
+#[test]
+fn of_two_numbers_of_pods_the_flag_counts() {
+    let plan_of = |pods: &str| {
+        let text = config(&format!(
+            "nodeGroups:\n- {{name: ng, amiFamily: AmazonLinux2, instanceType: m5.large, {pods}kubeletExtraConfig: {{maxPods: 33}}}}\n"
+        ));
+        (plan(&document(&text), 0), text)
+    };
+    for (pods, expected) in [("maxPodsPerNode: 20, ", 20), ("", 33)] {
+        let (plan, text) = plan_of(pods);
+        assert_eq!(plan.max_pods, bringup_plan::PodLimit::Fixed(expected), "{text}");
+        let json = serde_json::to_string(&plan).unwrap().replace(['\\', ' '], "");
+        assert!(json.contains(&format!("\"maxPods\":{expected}")), "{json}");
+        assert!(json.contains(&format!("MAX_PODS={expected}")), "{json}");
+    }
+}
+
 /// The rest of a NodeConfig is carried out as where it stands by itself: name servers before any command, disks
 /// behind them, as nodeadm's two services stand around cloud-init's scripts.
 /// Of two NodeConfigs, nodeadm lays the second over the first: `maxPods` is a field of kubelet's, whose memory the

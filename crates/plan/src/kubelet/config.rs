@@ -47,6 +47,7 @@ pub(crate) fn whole(context: &mut Context<'_>, decisions: &Decisions) -> Content
     let ours = generated(context, decisions);
     let mut config = ours.clone();
     overlay(context, decisions.over_image, &mut config);
+    settle_pods(context, decisions, &mut config);
     if !context.group.kubelet.config.is_empty() {
         super::together::check(context, &config);
     }
@@ -98,6 +99,21 @@ pub(crate) fn patch(context: &mut Context<'_>, decisions: &Decisions) -> Option<
     let mut config = Value::Object(config);
     overlay(context, false, &mut config);
     config.as_object().is_some_and(|object| !object.is_empty()).then_some(config)
+}
+
+/// Where the image's program passes the number of pods on as a flag, that stands above the configuration.
+fn settle_pods(context: &mut Context<'_>, decisions: &Decisions, config: &mut Value) {
+    let PodLimit::Fixed(pods) = decisions.max_pods else { return };
+    let Some(found) = config.get_mut("maxPods").filter(|found| **found != json!(pods)) else { return };
+    if !context.takes_as_given() {
+        return;
+    }
+    let message = format!(
+        "kubelet takes {pods} pods: the program of the image passes that on as a flag, which stands above this"
+    );
+    *found = json!(pods);
+    let path = context.at(["kubelet", "config", "maxPods"]);
+    context.warning(codes::WITHOUT_EFFECT, &path, message, "keep one of the two numbers");
 }
 
 fn max_pods(decisions: &Decisions) -> Value {
