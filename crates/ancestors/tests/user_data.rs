@@ -371,3 +371,20 @@ fn names_that_only_the_stack_knows_are_told_with_their_lines() {
         message(&[("application/node.eks.aws", CONFIG), (SHELL, "#!/bin/sh\n\necho ${AWS::Partition}")]);
     assert_eq!(told(&beside), [format!("user-data#part-002:{}", warning(3, "Partition"))]);
 }
+
+/// A part without a name gets one here that cloud-init would not give; half of what a cluster is known by counts for nothing.
+#[test]
+fn nameless_parts_and_half_a_cluster_are_taken_as_they_would_be() {
+    let call = "#!/bin/bash\n/etc/eks/bootstrap.sh demo --apiserver-endpoint https://ABCD.gr7.us-west-2.eks.amazonaws.com\n";
+    let text = format!(
+        "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n--//\nContent-Type: text/cloud-config\n\n#cloud-config\npackages: [jq]\n--//\nContent-Type: text/x-shellscript\n\n{call}--//--\n"
+    );
+    let read = of(&text);
+    let names: Vec<&str> = group(&read).parts.iter().map(|part| part.name.as_str()).collect();
+    assert!(names.iter().all(|name| !name.starts_with("part-")), "{names:?}");
+    let told = support::told(&read, bringup_diag::Severity::Note);
+    assert!(
+        told.iter().any(|told| told.contains("counts for nothing without `--b64-cluster-ca`")),
+        "{told:?}"
+    );
+}

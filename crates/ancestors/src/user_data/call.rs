@@ -157,6 +157,13 @@ fn runtime(request: &BootstrapRequest, at: &Node) -> Node {
 
 /// Flags that a document has no words for.
 fn tell_differences(request: &BootstrapRequest, at: &Node, tell: &mut Teller<'_>) {
+    let both = [("apiserver-endpoint", &request.endpoint), ("b64-cluster-ca", &request.authority)];
+    if let [(given, Some(_)), (other, None)] | [(other, None), (given, Some(_))] = both {
+        let message = format!(
+            "`--{given}` of the call counts for nothing without `--{other}`: EKS is asked for both, as `bootstrap.sh` does"
+        );
+        tell.note(codes::DIFFERENCE, at.span, message, "give both, or neither");
+    }
     let pause = request.pause_account.is_some() || request.pause_version != "3.5";
     for (flag, given, hint) in [
         (

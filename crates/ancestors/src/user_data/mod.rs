@@ -82,6 +82,8 @@ pub(crate) fn part(name: &str, content: &str, kind: &str) -> Node {
         .chars()
         .map(|letter| if letter.is_ascii_alphanumeric() || ".-_".contains(letter) { letter } else { '-' })
         .collect();
+    // Names of parts without one are cloud-init's to give.
+    let name = if name.starts_with("part-") { format!("message-{name}") } else { name };
     tree.put("name", text(place, name));
     tree.put("type", text(place, kind));
     tree.put("content", text(place, content));
