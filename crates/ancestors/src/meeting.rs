@@ -42,21 +42,27 @@ pub(crate) fn gathering(span: Span, waits: bool) -> Node {
 }
 
 /// The step that waits for cloud-init. On a later boot it runs no scripts any more, and only says that it has ended.
-pub(crate) fn awaiting(span: Span, name: &str) -> Node {
+/// `after` is where the steps begin that it stands before.
+pub(crate) fn awaiting(span: Span, name: &str, after: Option<&str>) -> Node {
     let script = format!(
         "#!/bin/sh\n[ -d /run/cloud-init ] || exit 0\n\
          until [ -e {PLACE}/may-run ] || [ -e /run/cloud-init/result.json ]; do sleep 1; done\n"
     );
     // It is told what the machine waits for, and nothing is done on what is not there.
-    step(span, name, "pause", script)
+    let mut step = step(span, name, "pause", script);
+    if let Some(after) = after {
+        step.put("after", list(span, vec![text(span, after)]));
+    }
+    step.into_node()
 }
 
 /// The step that lets cloud-init go on.
 pub(crate) fn releasing(span: Span, name: &str) -> Node {
-    step(span, name, "continue", format!("#!/bin/sh\nmkdir -p {PLACE}\n: >{PLACE}/have-run\n"))
+    let script = format!("#!/bin/sh\nmkdir -p {PLACE}\n: >{PLACE}/have-run\n");
+    step(span, name, "continue", script).into_node()
 }
 
-fn step(span: Span, name: &str, on_failure: &str, script: String) -> Node {
+fn step(span: Span, name: &str, on_failure: &str, script: String) -> Branch {
     let mut step = Branch::new(span);
     step.put("name", text(span, name));
     step.put("timeout", text(span, "1h"));
@@ -64,5 +70,5 @@ fn step(span: Span, name: &str, on_failure: &str, script: String) -> Node {
     step.put("onFailure", text(span, on_failure));
     step.put("script", text(span, script));
     step.put("before", list(span, vec![text(span, "runtime")]));
-    step.into_node()
+    step
 }

@@ -264,6 +264,18 @@ fn commands_of_a_cloud_config_that_call_the_script_are_read() {
         found.steps.iter().filter_map(|step| step.script.as_ref()).map(ToString::to_string).collect();
     assert!(scripts[1].contains("echo one >/first\n") && !scripts[1].contains("bootstrap.sh"), "{scripts:?}");
     assert!(scripts[2].contains("touch /second\ntouch /last\n"), "{scripts:?}");
+    // A shell without `errexit` goes on to the call; steps run in this order.
+    let policy =
+        |name: &str| found.steps.iter().find(|step| step.name.as_str() == name).map(|step| step.on_failure);
+    assert_eq!(policy("before-bootstrap"), Some(bringup_spec::OnFailure::Continue));
+    let plan = &support::plans(&read, &bringup_plan::LocalFiles::default())["nodes"];
+    let order: Vec<&str> = plan.steps.iter().map(|step| step.name.as_str()).collect();
+    let at = |name: &str| order.iter().position(|step| *step == name).expect("a step");
+    assert!(at("await-cloud-init") < at("before-bootstrap"), "{order:?}");
+    assert!(
+        at("before-bootstrap") < at("start-runtime") && at("kubelet") < at("after-bootstrap"),
+        "{order:?}"
+    );
     let [meeting, config] = found.parts.as_slice() else { panic!("{:?}", found.parts) };
     assert_eq!(meeting.name, "meet-the-agent.sh");
     let content = config.content.as_deref().unwrap_or_default();

@@ -73,7 +73,7 @@ pub(super) fn parts(
     // Ignition carries no parts, and nobody would come to the meeting.
     let meets = system.family != "flatcar" && all.iter().any(|part| !part.comes_first());
     let meeting = first.filter(|_| meets);
-    let start = meeting.map(|span| meeting::awaiting(span, &names.give(meeting::AWAITS)));
+    let start = meeting.map(|span| meeting::awaiting(span, &names.give(meeting::AWAITS), None));
     let mut scripts: Vec<&Part<'_>> = all.iter().filter(|part| part.is_script()).collect();
     scripts.sort_by_key(|part| file_name(part.name));
     let early = scripts.iter().filter(|part| part.comes_first());

@@ -129,7 +129,7 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
     if let Some((document, _)) = awaited {
         for tree in whole.iter_mut() {
             add_to(tree, "parts", &meeting::gathering(document.span, false));
-            put_first(tree, "steps", &meeting::awaiting(document.span, meeting::AWAITS));
+            put_first(tree, "steps", &meeting::awaiting(document.span, meeting::AWAITS, Some(BEGIN)));
         }
     }
     for (document, kind) in parts {
@@ -216,7 +216,7 @@ fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -
         Span::point(line, 1)
     };
     match Script::of(whole, &BTreeMap::new()) {
-        Script::Calls(Call { words, before, after, lost, dropped, .. }) => {
+        Script::Calls(Call { words, before, after, lost, dropped, strict, .. }) => {
             shell::tell_of_lost(&lost, at.span, tell);
             shell::tell_of_dropped(&dropped, &line, tell);
             let signal = after.as_deref().and_then(signal::taken_out);
@@ -228,10 +228,13 @@ fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -
             stack_names::tell_of_open(whole, &kept, &line, tell);
             let mut steps = Vec::new();
             if let Some(before) = before {
-                steps.push(step(script, "before-bootstrap", &before, ("before", "runtime")));
+                // A shell that goes on after a failure comes to the call in any case.
+                let step = step(script, "before-bootstrap", &before, ("before", "runtime"));
+                steps.push(if strict { step } else { going_on(step) });
             }
             if let Some(after) = after {
-                steps.push(step(script, "after-bootstrap", &after, ("after", "kubelet")));
+                // kubelet runs by then, whatever becomes of the rest.
+                steps.push(going_on(step(script, "after-bootstrap", &after, ("after", "kubelet"))));
             }
             call::document(&words, at, steps, signal.as_ref(), tell)
         }
@@ -256,17 +259,34 @@ fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -
     }
 }
 
+/// What scripts before the node's set-up come after.
+const BEGIN: &str = "pre-install";
+
 fn step(at: &Node, name: &str, script: &str, (side, phase): (&str, &str)) -> Node {
     let span = at.span;
     let mut step = Branch::new(span);
     step.put("name", text(span, name));
     step.put("script", text(span, escaped(script)));
     if side == "before" {
-        step.put("after", list(span, vec![text(span, "pre-install")]));
+        step.put("after", list(span, vec![text(span, BEGIN)]));
     }
     step.put(side, list(span, vec![text(span, phase)]));
     step.put("timeout", plain(span, "30m"));
     step.into_node()
+}
+
+/// A step after which the node goes on, whatever became of it.
+fn going_on(mut step: Node) -> Node {
+    let span = step.span;
+    if let Content::Map(entries) = &mut step.content {
+        let mut policy = Branch::new(span);
+        policy.put("attempts", plain(span, 1));
+        policy.put("onFailure", text(span, "continue"));
+        if let Content::Map(more) = policy.into_node().content {
+            entries.extend(more);
+        }
+    }
+    step
 }
 
 /// Types of parts that cloud-init knows, beside scripts.
