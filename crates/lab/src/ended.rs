@@ -105,6 +105,12 @@ pub(crate) fn by_units(events: &[&Event], cloud_init: bool, healthy: Option<Dura
     if !reached || !starting.is_empty() {
         return None;
     }
+    // Our agent, which such a carrier may call, starts kubelet when it gets there.
+    let last = events.iter().rev().find(|event| event.actor == "agent");
+    let at_work = last.is_some_and(|last| !matches!(last.event.as_str(), "arrived" | "gave-up" | "paused"));
+    if at_work && !settled.contains("kubelet.service") {
+        return None;
+    }
     let failed = failed_units(events.iter().copied());
     let steady = healthy.is_some_and(|healthy| healthy >= STEADY);
     match (failed.is_empty(), settled.contains("kubelet.service")) {
@@ -229,6 +235,8 @@ mod tests {
         let with = |more: &[(&'static str, &'static str)]| [&goal[..], more].concat();
         assert_eq!(units(&with(&[("a.service", "starting")]), None), None);
         assert_eq!(units(&with(&[("a.service", "failed")]), None), Some(Verdict::Failed));
+        assert_eq!(units(&with(&[("agent", "started")]), None), None);
+        assert_eq!(units(&with(&[("agent", "started"), ("agent", "arrived")]), None), Some(Verdict::CameUp));
         assert_eq!(units(&with(&[("kubelet.service", "started")]), Some(9)), None);
         assert_eq!(units(&with(&[("kubelet.service", "started")]), Some(10)), Some(Verdict::CameUp));
     }
