@@ -50,16 +50,19 @@ pub(crate) fn awaiting(span: Span, name: &str, after: Option<&str>) -> Node {
     );
     // It is told what the machine waits for, and nothing is done on what is not there.
     let mut step = step(span, name, "pause", script);
+    step.put("before", list(span, vec![text(span, "runtime")]));
     if let Some(after) = after {
         step.put("after", list(span, vec![text(span, after)]));
     }
     step.into_node()
 }
 
-/// The step that lets cloud-init go on.
-pub(crate) fn releasing(span: Span, name: &str) -> Node {
+/// The step that lets cloud-init go on, before or after a phase.
+pub(crate) fn releasing(span: Span, name: &str, (side, phase): (&str, &str)) -> Node {
     let script = format!("#!/bin/sh\nmkdir -p {PLACE}\n: >{PLACE}/have-run\n");
-    step(span, name, "continue", script).into_node()
+    let mut step = step(span, name, "continue", script);
+    step.put(side, list(span, vec![text(span, phase)]));
+    step.into_node()
 }
 
 fn step(span: Span, name: &str, on_failure: &str, script: String) -> Branch {
@@ -69,6 +72,5 @@ fn step(span: Span, name: &str, on_failure: &str, script: String) -> Branch {
     step.put("attempts", plain(span, 1));
     step.put("onFailure", text(span, on_failure));
     step.put("script", text(span, script));
-    step.put("before", list(span, vec![text(span, "runtime")]));
     step
 }

@@ -169,7 +169,7 @@ pub fn read_around(inputs: &[Input<'_>], around: &[Around<'_>]) -> Read {
         let resource = input.name.split_once('#').map(|(_, name)| (number, name));
         for Part { name, text, kind } in parts {
             // A part of a message is not alone.
-            let of_part = kind.as_ref().map(|kind| user_data::part(name, text, kind));
+            let of_part = kind.as_ref().map(|kind| user_data::parts::tree(name, text, kind));
             let tree = of_part
                 .or_else(|| user_data::tree(text, name == input.name))
                 .or_else(|| tectonic::tree(name, text));

@@ -400,3 +400,31 @@ fn nameless_parts_and_half_a_cluster_are_taken_as_they_would_be() {
         "{told:?}"
     );
 }
+
+/// cloud-init runs `runcmd` behind all scripts of a message: behind the call, and before nodeadm.
+#[test]
+fn what_cloud_init_does_last_keeps_its_side_of_the_join() {
+    let message = |join: &str| {
+        format!(
+            "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n--//\nContent-Type: text/cloud-config\n\n#cloud-config\nruncmd: [[kubectl, get, nodes]]\n--//\n{join}\n--//--\n"
+        )
+    };
+    let order = |text: &str| {
+        let read = of(text);
+        let parts: Vec<String> =
+            group(&read).parts.iter().filter_map(|part| part.content.clone()).collect::<Vec<_>>();
+        let plan = &support::plans(&read, &bringup_plan::LocalFiles::default())["nodes"];
+        support::converts(&read, &bringup_plan::LocalFiles::default());
+        let names = ["await-cloud-init", "kubelet", "after-bootstrap", "release-cloud-init"];
+        let found: Vec<String> = plan.steps.iter().map(|step| step.name.clone()).collect();
+        (found.into_iter().filter(|name| names.contains(&name.as_str())).collect::<Vec<_>>(), parts)
+    };
+    let call = "Content-Type: text/x-shellscript\n\n#!/bin/bash\n/etc/eks/bootstrap.sh demo --apiserver-endpoint https://ABCD.gr7.us-west-2.eks.amazonaws.com --b64-cluster-ca CERTIFICATE --service-ipv4-cidr 10.100.0.0/16\ntouch /b";
+    let (steps, parts) = order(&message(call));
+    assert_eq!(steps, ["await-cloud-init", "kubelet", "after-bootstrap", "release-cloud-init"]);
+    assert!(parts[0].contains("until [ -e /run/bringup-scripts/have-run ]"), "{parts:?}");
+    let config = "Content-Type: application/node.eks.aws\n\napiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster: {name: demo, apiServerEndpoint: https://ABCD.gr7.us-west-2.eks.amazonaws.com, certificateAuthority: CERTIFICATE, cidr: 10.100.0.0/16}";
+    let (steps, parts) = order(&message(config));
+    assert_eq!(steps, ["await-cloud-init", "kubelet"]);
+    assert_eq!(parts.len(), 1, "nobody says before the end that it may begin: {parts:?}");
+}

@@ -123,10 +123,10 @@ impl Layer {
             let runtime_version = version("containerd").unwrap_or_else(|| "2.0.0".to_owned());
             self.write(RUNTIME_PATH, runtime(&runtime_version).as_bytes(), 0o755)?;
             self.write(RUNTIME_UNIT_PATH, RUNTIME_UNIT.as_bytes(), 0o644)?;
-        }
-        if subject.stands_for.is_some() {
-            let (path, program) = PACKET_FILTER;
-            self.write(path, program.as_bytes(), 0o755)?;
+            if subject.stands_for.is_some() {
+                let (path, program) = PACKET_FILTER;
+                self.write(path, program.as_bytes(), 0o755)?;
+            }
         }
         let mut unit = KUBELET_UNIT.to_owned();
         if let Some(kubelet) = wishes.real_kubelet() {

@@ -79,7 +79,9 @@ pub(super) fn parts(
     let early = scripts.iter().filter(|part| part.comes_first());
     let mut steps: Vec<Node> = start.into_iter().collect();
     steps.extend(early.map(|part| self::early(part, names, tell)));
-    steps.extend(meeting.map(|span| meeting::releasing(span, &names.give(meeting::RELEASES))));
+    steps.extend(
+        meeting.map(|span| meeting::releasing(span, &names.give(meeting::RELEASES), ("before", "runtime"))),
+    );
     for part in scripts.iter().filter(|part| !part.comes_first()) {
         let message = format!("the script `{}` runs while the node is set up, as with kops", part.name);
         let hint = "to have it strictly before or after, make it a step with `before: [gate]` or `after: [registered]` in additions";

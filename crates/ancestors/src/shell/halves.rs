@@ -23,12 +23,16 @@ impl Handover {
     /// What the lines before the call leave to those behind it. `known` are variables that both have in any case.
     pub(super) fn between(before: &str, after: &str, known: &dyn Fn(&str) -> bool) -> Option<Self> {
         let reads_others = before.lines().any(|line| matches!(first_word(line), "eval" | "source" | "."));
-        let names: Vec<String> = used(after)
+        let functions = before.lines().any(|line| is_function(line.trim()));
+        // What a function uses is used wherever it is called.
+        let inside = before.lines().filter(|_| functions).flat_map(assigned).map(str::to_owned);
+        let names: BTreeSet<String> = used(after)
             .into_iter()
+            .chain(inside)
             .filter(|name| !known(name) && (reads_others || mentions(before, name)))
             .collect();
-        let lasts =
-            before.lines().any(|line| LASTING.contains(&first_word(line)) || is_function(line.trim()));
+        let names: Vec<String> = names.into_iter().collect();
+        let lasts = functions || before.lines().any(|line| LASTING.contains(&first_word(line)));
         (lasts || !names.is_empty()).then_some(Self { names })
     }
 
@@ -49,9 +53,9 @@ impl Handover {
         ]
     }
 
-    /// A line of bash that takes it up.
+    /// A line of bash that takes it up. What may not be changed any more is in it twice, and the second time is no failure.
     pub(super) fn reading() -> String {
-        format!("[ ! -e {STATE} ] || . {STATE}")
+        format!("[ ! -e {STATE} ] || . {STATE} 2> /dev/null || :")
     }
 }
 

@@ -200,7 +200,9 @@ impl Reading {
                         self.strict = is_strict(option).unwrap_or(self.strict);
                     }
                     self.before.prepares(option);
-                    self.after.prepares(option);
+                    self.after.prepares(&appending(option));
+                } else if prints(option) {
+                    self.part().says(option);
                 }
                 return;
             }
@@ -435,6 +437,12 @@ impl Part {
         self.prepares(line);
     }
 
+    /// A line for people alone: it is there where the part is.
+    fn says(&mut self, line: &str) {
+        self.done.push(line.to_owned());
+        self.prepares(line);
+    }
+
     fn doings(&self) -> String {
         self.done.join("\n")
     }
@@ -456,13 +464,17 @@ fn is_block(line: &str) -> bool {
 
 /// Lines that change nothing on the node.
 fn is_idle(line: &str) -> bool {
-    let prints = line.starts_with("echo ") && !line.contains(['>', '|', '`', '(']);
     line.is_empty()
         || line.starts_with('#')
         || line.starts_with("set ")
         || redirects(line)
-        || prints
+        || prints(line)
         || is_sourced(line)
+}
+
+/// Whether a line only says something.
+fn prints(line: &str) -> bool {
+    line.starts_with("echo ") && !line.contains(['>', '|', '`', '('])
 }
 
 /// Whether a line reads in a file of eksctl's own.
@@ -474,6 +486,23 @@ fn is_sourced(line: &str) -> bool {
 /// Whether a line only says where the output of the lines behind it goes.
 fn redirects(line: &str) -> bool {
     line.strip_prefix("exec ").is_some_and(|rest| rest.trim_start().starts_with(['>', '1', '2', '&']))
+}
+
+/// The same redirection for a second script: what the first one wrote stays.
+fn appending(line: &str) -> String {
+    if !redirects(line) {
+        return line.to_owned();
+    }
+    if line.contains("tee -a ") || line.contains("tee --append ") || line.contains(">>") {
+        return line.to_owned();
+    }
+    if line.contains("tee ") {
+        return line.replacen("tee ", "tee -a ", 1);
+    }
+    match line.find('>').and_then(|at| line.split_at_checked(at)) {
+        Some((head, rest)) if !rest.starts_with(">&") && !rest.contains('(') => format!("{head}>{rest}"),
+        _ => line.to_owned(),
+    }
 }
 
 /// How many conditions, loops and functions are open behind a line.

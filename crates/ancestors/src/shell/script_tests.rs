@@ -152,3 +152,32 @@ fn what_was_asked_with_a_token_is_handed_over() {
     let after = call(&plain).after.unwrap_or_default();
     assert!(after.contains("IID=$(curl"), "{after}");
 }
+
+/// A function may be called behind the call, and uses what was set before it.
+#[test]
+fn what_functions_use_is_handed_over_with_them() {
+    let script = "#!/bin/bash\nTOKEN=$(fetch token)\nmeta() { fetch -t $TOKEN $1; }\n/etc/eks/bootstrap.sh demo\ntouch /$(meta id)\n";
+    let before = call(script).before.unwrap_or_default();
+    assert!(before.contains("declare -f; declare -p TOKEN;"), "{before}");
+}
+
+/// Lines for people stay where the rest of their part is; a log that the first part wrote is not begun anew.
+#[test]
+fn what_is_said_stays_and_logs_are_added_to() {
+    let script = "#!/bin/bash\nexec > >(tee /var/log/x.log) 2>&1\nA=$(date)\ntouch /a\n/etc/eks/bootstrap.sh demo\necho it was $A\ntouch /b\n";
+    let Call { before, after, .. } = call(script);
+    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    assert!(before.contains("tee /var/log/x.log") && before.contains("declare -p A;"), "{before}");
+    assert!(after.contains("tee -a /var/log/x.log") && after.contains("echo it was $A\n"), "{after}");
+    for (line, second) in [
+        ("exec > /var/log/x 2>&1", "exec >> /var/log/x 2>&1"),
+        ("exec 1>/x", "exec 1>>/x"),
+        ("exec &> /x", "exec &>> /x"),
+        ("exec >>/x", "exec >>/x"),
+        ("exec 2>&1", "exec 2>&1"),
+        ("exec > >(logger -t x)", "exec > >(logger -t x)"),
+    ] {
+        assert_eq!(appending(line), second);
+    }
+    assert_eq!(call("#!/bin/bash\necho begins\n/etc/eks/bootstrap.sh demo\n").before, None);
+}

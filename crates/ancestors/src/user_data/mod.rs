@@ -7,6 +7,7 @@ mod call;
 mod launch;
 mod launch_fields;
 mod launch_values;
+pub(crate) mod parts;
 pub(crate) mod runcmd;
 mod scaling;
 mod signal;
@@ -22,7 +23,7 @@ use crate::eksctl::steps::escaped;
 use crate::shell::script::{Call, Opaque, Script, Why};
 use crate::tell::Teller;
 use crate::tree::{Branch, field, list, plain, text};
-use crate::{codes, meeting, shell};
+use crate::{codes, shell};
 
 /// How such a script is marked on its way to the translation.
 pub(crate) const GROUP: &str = "user-data/";
@@ -56,38 +57,6 @@ pub(crate) fn tree(script: &str, alone: bool) -> Option<Node> {
         tree.put("call", text(at(number, line.chars().count()), line));
     }
     Some(tree.into_node())
-}
-
-/// The tree that stands for a part of a message that is cloud-init's alone.
-pub(crate) fn part(name: &str, content: &str, kind: &str) -> Node {
-    let place = Span::point(1, 1);
-    // What is no more than a text is known by its beginning.
-    let starts = [
-        ("#!", "text/x-shellscript"),
-        ("#cloud-config", "text/cloud-config"),
-        ("#cloud-boothook", "text/cloud-boothook"),
-    ];
-    let kind = match starts.iter().find(|(start, _)| content.starts_with(start)) {
-        Some((_, found)) if matches!(kind, "" | "text/plain") => found,
-        _ => kind,
-    };
-    let mut tree = Branch::new(place);
-    tree.put("apiVersion", text(place, format!("{GROUP}part")));
-    if kind == "text/x-shellscript" {
-        tree.put("script", text(place, content));
-        return tree.into_node();
-    }
-    let name = name.rsplit('#').next().unwrap_or_default();
-    let name: String = name
-        .chars()
-        .map(|letter| if letter.is_ascii_alphanumeric() || ".-_".contains(letter) { letter } else { '-' })
-        .collect();
-    // Names of parts without one are cloud-init's to give.
-    let name = if name.starts_with("part-") { format!("message-{name}") } else { name };
-    tree.put("name", text(place, name));
-    tree.put("type", text(place, kind));
-    tree.put("content", text(place, content));
-    tree.into_node()
 }
 
 /// The tree that stands for what is around user-data.
@@ -125,32 +94,7 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
     }
     let whole = if trees.is_empty() { beside } else { trees.as_mut_slice() };
     lay_scripts(whole, &scripts, &earlier, tell);
-    let awaited = parts.iter().find(|(_, kind)| kind.text().is_some_and(|kind| MAKES.contains(&kind)));
-    if let Some((document, _)) = awaited {
-        for tree in whole.iter_mut() {
-            add_to(tree, "parts", &meeting::gathering(document.span, false));
-            put_first(tree, "steps", &meeting::awaiting(document.span, meeting::AWAITS, Some(BEGIN)));
-        }
-    }
-    for (document, kind) in parts {
-        if !TYPES.contains(&kind.text().unwrap_or_default()) {
-            let message = match kind.text() {
-                None | Some("") => "cloud-init does nothing with a part that has no type".to_owned(),
-                Some(kind) => format!("cloud-init does nothing with a part of the type `{kind}`"),
-            };
-            tell.note(codes::FIELD_ASIDE, document.span, message, "the node comes up the same without it");
-            continue;
-        }
-        let fields = ["name", "type", "content"].map(|key| (key, document.get(key).cloned()));
-        let mut part = Branch::new(document.span);
-        for (key, value) in fields {
-            part.put_some(key, value);
-        }
-        let part = part.into_node();
-        for tree in whole.iter_mut() {
-            add_to(tree, "parts", &part);
-        }
-    }
+    parts::lay(whole, &parts, !earlier.is_empty(), tell);
     for around in documents.iter().filter_map(|document| document.get("around")) {
         launch::lay_around(whole, around, tell);
     }
@@ -242,7 +186,7 @@ fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -
         Script::Opaque(Opaque { why: Why::Unknown(words), .. }) => {
             for (word, number) in words {
                 let message = format!(
-                    "this call of `/etc/eks/bootstrap.sh` hangs on `{word}`, which is known only on the node or to the stack"
+                    "this call of `/etc/eks/bootstrap.sh` hangs on `{word}`, which is not known beforehand"
                 );
                 let hint =
                     "write what it stands for; give a template its parameters with `--parameter NAME=VALUE`";
@@ -288,31 +232,6 @@ fn going_on(mut step: Node) -> Node {
     }
     step
 }
-
-/// Types of parts that cloud-init knows, beside scripts.
-const TYPES: [&str; 11] = [
-    "text/cloud-config",
-    "text/cloud-config-archive",
-    "text/cloud-config-jsonp",
-    "text/cloud-boothook",
-    "text/x-shellscript-per-boot",
-    "text/x-shellscript-per-instance",
-    "text/x-shellscript-per-once",
-    "text/x-include-url",
-    "text/x-include-once-url",
-    "text/part-handler",
-    "text/jinja2",
-];
-
-/// Those of which cloud-init makes something that scripts find there.
-const MAKES: [&str; 6] = [
-    "text/cloud-config",
-    "text/cloud-config-archive",
-    "text/cloud-config-jsonp",
-    "text/x-include-url",
-    "text/x-include-once-url",
-    "text/jinja2",
-];
 
 /// Adds an item to a list of every group of a document.
 fn add_to(tree: &mut Node, key: &str, item: &Node) {

@@ -47,7 +47,7 @@ pub(crate) fn trees(name: &str, config: &str) -> Option<Vec<Node>> {
         entries.retain(|entry| entry.key != COMMANDS);
         if !entries.is_empty() {
             let content = format!("#cloud-config\n{}", to_yaml(&rest.to_value()));
-            trees.push(super::part(name, &content, "text/cloud-config"));
+            trees.push(super::parts::tree(name, &content, "text/cloud-config"));
         }
     }
     Some(trees)

@@ -164,15 +164,14 @@ impl Trial {
             None => "Debian 12".to_owned(),
         };
         let mut stand_ins = vec!["kernel settings and modules".to_owned()];
-        if self.subject.stands_for.is_some() {
-            stand_ins.push("iptables".to_owned());
-        }
         if self.wishes.kubernetes.as_ref().is_some_and(|cluster| cluster.stood_in_for_eks()) {
             stand_ins.push("EKS' authenticator".to_owned());
         }
         let real = self.wishes.is_real();
         if !real {
             stand_ins.splice(0..0, ["kubelet", "containerd"].map(str::to_owned));
+            // The root with a real kubelet has a real one.
+            stand_ins.extend(self.subject.stands_for.is_some().then(|| "iptables".to_owned()));
         }
         Ok(Outcome {
             came_up: verdict == Verdict::CameUp,
