@@ -19,6 +19,7 @@ mod kubelet_flags;
 mod meeting;
 mod nodeadm;
 mod read;
+mod refusal;
 mod shapes;
 mod shell;
 mod system;

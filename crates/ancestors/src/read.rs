@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use bringup_diag::{Finding, Findings, Place, Span};
+use bringup_diag::{Finding, Findings, Place, Severity, Span};
 use bringup_spec::nodeconfig::unpack;
 use bringup_spec::{Document, Files};
 use bringup_yaml::{Content, Limits, Node};
 
 use crate::additions::{is_additions, lay_over};
 use crate::comments::without_comments;
+use crate::refusal::Groups;
 use crate::tell::Teller;
 use crate::{System, codes, kops, tectonic, user_data};
 
@@ -267,6 +268,7 @@ fn translated(inputs: Vec<Theirs<'_>>) -> Read {
     let mut trees = Vec::new();
     let foreign = !of_system.is_empty();
     let several = of_system.keys().flatten().count() > 1;
+    let are_apart = of_system.values().flat_map(BTreeMap::keys).all(|system| system.has_groups());
     for (resource, systems) in of_system {
         let mut of_resource = Vec::new();
         for (system, documents) in systems {
@@ -289,14 +291,22 @@ fn translated(inputs: Vec<Theirs<'_>>) -> Read {
     }
     let whole = tell.settle(&trees);
     let ours: Vec<Place> = rest.iter().map(|tree| files.place(tree.span)).collect();
-    trees.extend(rest);
     let (mut findings, refused) = tell.ended();
+    let mut groups = Groups { files: &files, text: &text, refused, are_apart };
     // Where nothing could be translated, or something is missing, that has been told.
-    if trees.is_empty() || !whole {
-        return Read { documents: Vec::new(), findings: findings.sorted(), refused };
+    if trees.is_empty() && rest.is_empty() || !whole {
+        return Read { documents: Vec::new(), findings: findings.sorted(), refused: groups.ended() };
     }
-    let read = bringup_spec::read_trees(&files, &text, trees);
-    findings.extend(read.findings.into_iter().map(|finding| {
+    let read = groups.read(trees, &rest);
+    let refused = groups.ended();
+    let told: Vec<Place> = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .filter_map(|finding| finding.place.clone())
+        .collect();
+    // What the translation found wrong at a place need not be found again.
+    let is_new = |finding: &Finding| !finding.place.as_ref().is_some_and(|place| told.contains(place));
+    findings.extend(read.findings.into_iter().filter(is_new).map(|finding| {
         let missing = finding.code == bringup_spec::codes::MISSING_KEY;
         let is_ours = |place: &Place| ours.iter().any(|tree| contains(tree, place));
         if missing && !finding.place.as_ref().is_some_and(is_ours) {
@@ -308,7 +318,7 @@ fn translated(inputs: Vec<Theirs<'_>>) -> Read {
     Read { documents: read.documents, findings: findings.sorted(), refused }
 }
 
-fn contains(tree: &Place, place: &Place) -> bool {
+pub(crate) fn contains(tree: &Place, place: &Place) -> bool {
     tree.file == place.file && tree.span.start <= place.span.start && place.span.start <= tree.span.end
 }
 

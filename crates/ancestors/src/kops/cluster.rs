@@ -156,6 +156,11 @@ impl<'a> Cluster<'a> {
         kubelets.cloned().or(local).or(cluster).filter(|node| node.text() != Some(""))
     }
 
+    /// The settings of kubelet that are for this role.
+    pub(super) fn kubelet_of(&self, role: Role) -> &Settings {
+        if role == Role::ControlPlane { &self.control_plane_kubelet } else { &self.kubelet }
+    }
+
     pub(super) fn surroundings(&self) -> Surroundings<'a> {
         let ports =
             self.spec.get("kubeAPIServer").and_then(|server| server.get("serviceNodePortRange")?.text());
@@ -186,7 +191,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// The tree of a Bringup document, without its groups.
-    pub(super) fn branch(&self, dns: Option<Node>, tell: &mut Teller<'_>) -> Branch {
+    pub(super) fn branch(&self, dns: Option<Node>, has_api_server: bool, tell: &mut Teller<'_>) -> Branch {
         let span = self.span;
         let mut spec = Branch::new(span);
         spec.put("flavour", text(span, "kops"));
@@ -209,19 +214,19 @@ impl<'a> Cluster<'a> {
         if let Some(proxy) = self.address_field("egressProxy") {
             spec.put_full("proxy", proxy_of(&proxy.value, tell));
         }
-        self.tell_differences(tell);
+        self.tell_differences(has_api_server, tell);
         spec
     }
 
     /// What kops does by itself, and nobody here.
-    fn tell_differences(&self, tell: &mut Teller<'_>) {
+    fn tell_differences(&self, has_api_server: bool, tell: &mut Teller<'_>) {
         let place = self.name_span;
         let message = format!(
             "with kops, nodes get their credentials from its controller; here they join with a kubeconfig, looked for at `{KUBECONFIG}`"
         );
         let hint = "write `join: {kubeconfig: {secretsManager: ...}}` in additions, or `join.method: bootstrap-token` with its token, and give the file with `--with`; or have a program put it there";
         tell.warning_unless(joins_otherwise, (codes::FIELD_DIFFERS, place), message, hint);
-        Software::of(self).tell(place, tell);
+        Software::of(self).tell(has_api_server, place, tell);
         self.tell_other_runtime(tell);
         self.tell_mirror(tell);
         let proxy = self.spec.get("kubeProxy").and_then(|proxy| proxy.get("enabled"));

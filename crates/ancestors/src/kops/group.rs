@@ -30,6 +30,8 @@ pub(super) struct Group {
     pub(super) branch: Branch,
     pub(super) kubelet: Branch,
     pub(super) dns: Option<Node>,
+    /// Whether an API server is to run on its machines.
+    pub(super) has_api_server: bool,
 }
 
 /// What several parts of a group hang on.
@@ -94,7 +96,7 @@ pub(super) fn group(
     programs(&basis, cluster, machine, &mut branch, tell);
     let dns = cluster.dns(value(&basis.kubelet, "clusterDNS"));
     let kubelet = kubelet::branch(&basis.kubelet, circumstances, span, tell);
-    Some(Group { branch, kubelet, dns })
+    Some(Group { branch, kubelet, dns, has_api_server: role.has_api_server() })
 }
 
 fn role(record: &Record<'_>, name: &str, span: Span, tell: &mut Teller<'_>) -> Option<Role> {
@@ -115,7 +117,7 @@ fn role(record: &Record<'_>, name: &str, span: Span, tell: &mut Teller<'_>) -> O
         }
         Some(role @ (Role::ControlPlane | Role::ApiServer | Role::Part)) => {
             let message = format!(
-                "the machines of the group `{name}` come up as nodes; kops' static pods of the control plane and its etcd are not made"
+                "the machines of the group `{name}` come up as nodes; kops' static pods of the control plane, its etcd and the kubeconfig of its administrators are not made"
             );
             let hint = "let kops keep the control plane, or write `controlPlane` for this group in additions: a program that makes it";
             tell.warning(codes::FIELD_DIFFERS, place, message, hint);
@@ -173,9 +175,7 @@ fn kubelet_settings(
     tell: &mut Teller<'_>,
 ) -> Vec<Entry> {
     let own = kubelet::settings(record.get("kubelet"), "kubelet of a kops group", tell);
-    let is_control_plane = circumstances.role == Role::ControlPlane;
-    let base = if is_control_plane { &cluster.control_plane_kubelet } else { &cluster.kubelet };
-    let given = laid_over(base, &own);
+    let given = laid_over(cluster.kubelet_of(circumstances.role), &own);
     let defaults = circumstances.defaults(&given, span);
     if let Some(hostname) = value(&given, "hostnameOverride").filter(|node| node.text() != Some("@aws")) {
         let message =
@@ -243,9 +243,8 @@ fn registration(
     branch.put_full("labels", labels(kubelet, own.as_ref(), *role, *span, tell));
     let items =
         |node: Option<&Node>| -> Vec<Node> { node.and_then(Node::items).unwrap_or_default().to_vec() };
-    let base = if *role == Role::ControlPlane { &cluster.control_plane_kubelet } else { &cluster.kubelet };
     let sources = [
-        items(value(base, "taints")),
+        items(value(cluster.kubelet_of(*role), "taints")),
         items(value(&cluster.kubelet, "taints")),
         items(value(kubelet, "taints")),
         record.items("taints").to_vec(),
@@ -296,9 +295,9 @@ fn programs(
         containerd(&settings, sandbox.unwrap_or(&usual), (cluster.minor, is_nvidia), *span, tell)
     };
     branch.put_full("runtime", runtime.settings);
-    let fetched = Software::of(cluster).group(*system, is_arm, *span);
+    let fetched = Software::of(cluster).group(*system, *role, is_arm, *span);
     branch.put_full("software", fetched.software);
-    assets.extend(fetched.asset);
+    assets.extend(fetched.assets);
     branch.put_full("assets", list(*span, assets));
     let parameters = (record.items("sysctlParameters"), cluster.spec.items("sysctlParameters"));
     let kernel = kernel(cluster.surroundings(), parameters.0, parameters.1, *span, &mut names, tell);

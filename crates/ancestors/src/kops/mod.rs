@@ -188,22 +188,20 @@ fn read_cluster<'a>(document: &'a Node, tell: &mut Teller<'_>) -> Option<Cluster
 fn tree(cluster: &Cluster<'_>, documents: &[&Node], tell: &mut Teller<'_>) -> Option<Node> {
     let mut names = Names::default();
     let mut groups: Vec<Group> = Vec::new();
-    let mut refused = false;
     for document in documents {
-        account_for_metadata(document, tell);
         let Some(name) = name_of(document) else {
+            account_for_metadata(document, tell);
             let message = "this group has no name";
             tell.error(codes::MISSING, document.span, message, "add `metadata: {name: ...}`");
             continue;
         };
         let name = names.give(name.text().unwrap_or_default());
-        let translated = tell.group((&plain_name(cluster.name), document.span), |tell| {
+        groups.extend(tell.group((&plain_name(cluster.name), document.span), |tell| {
+            account_for_metadata(document, tell);
             (group(document, name.clone(), cluster, tell), name)
-        });
-        refused |= translated.is_none();
-        groups.extend(translated.flatten());
+        }));
     }
-    if groups.is_empty() && refused {
+    if groups.is_empty() && tell.has_refused_of(&plain_name(cluster.name)) {
         return None;
     }
     if groups.is_empty() {
@@ -214,7 +212,8 @@ fn tree(cluster: &Cluster<'_>, documents: &[&Node], tell: &mut Teller<'_>) -> Op
         return None;
     }
     let dns = shared_dns(&groups);
-    let mut spec = cluster.branch(dns.clone(), tell);
+    let has_api_server = groups.iter().any(|group| group.has_api_server);
+    let mut spec = cluster.branch(dns.clone(), has_api_server, tell);
     let groups = groups.into_iter().map(|group| finished(group, dns.is_some())).collect();
     spec.put("nodeGroups", list(cluster.span, groups));
     let mut metadata = Branch::new(cluster.name_span);
@@ -236,7 +235,7 @@ fn shared_dns(groups: &[Group]) -> Option<Node> {
 
 /// A group with its kubelet, which is told its DNS itself where others have another.
 fn finished(group: Group, is_shared: bool) -> Node {
-    let Group { mut branch, kubelet, dns } = group;
+    let Group { mut branch, kubelet, dns, .. } = group;
     let mut kubelet = kubelet.into_node();
     if let Some(dns) = dns.filter(|_| !is_shared)
         && let bringup_yaml::Content::Map(entries) = &mut kubelet.content

@@ -3,10 +3,12 @@
 /// Name, version, and the digests for the two processors.
 static DATA: &str = include_str!("../../data/kops-releases.tsv");
 
-/// A piece of software that kops fetches to every node.
+/// A piece of software that kops fetches to nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     Kubelet,
+    /// To machines with an API server only.
+    Kubectl,
     Containerd,
     Runc,
     Cni,
@@ -17,6 +19,7 @@ impl Piece {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Kubelet => "kubelet",
+            Self::Kubectl => "kubectl",
             Self::Containerd => "containerd",
             Self::Runc => "runc",
             Self::Cni => "cni",
@@ -26,8 +29,8 @@ impl Piece {
     /// The host that kops has it from, and the path of a version there.
     fn place(self, version: &str, processor: &str) -> (&'static str, String) {
         match self {
-            Self::Kubelet => {
-                ("https://dl.k8s.io", format!("release/v{version}/bin/linux/{processor}/kubelet"))
+            Self::Kubelet | Self::Kubectl => {
+                ("https://dl.k8s.io", format!("release/v{version}/bin/linux/{processor}/{}", self.name()))
             }
             Self::Containerd => (
                 GITHUB,

@@ -47,6 +47,11 @@ impl Role {
         }
     }
 
+    /// Whether an API server runs on its machines.
+    pub(super) fn has_api_server(self) -> bool {
+        matches!(self, Self::ControlPlane | Self::ApiServer)
+    }
+
     /// Whether something with a list of roles is for this one; without the list it is for all.
     pub(super) fn is_meant(self, record: &Record<'_>) -> bool {
         let roles = record.items("roles");

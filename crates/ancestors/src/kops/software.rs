@@ -7,6 +7,7 @@ use super::cluster::{Cluster, is_true};
 use super::image::System;
 use super::kubelet::value;
 use super::releases::{Piece, Release, release};
+use super::role::Role;
 use super::runtime_fields::{PACKAGES, RUNC};
 use crate::codes;
 use crate::tell::Teller;
@@ -25,6 +26,10 @@ const CNI: [(u16, &str); 4] = [(36, "1.9.1"), (35, "1.8.0"), (34, "1.7.1"), (FIR
 /// Where kops puts runc, and beneath what it puts containerd.
 const RUNC_PATH: &str = "/usr/sbin/runc";
 const CONTAINERD_ROOT: &str = "/usr";
+
+/// Where kops puts kubectl; `/usr` of Flatcar cannot be written to.
+const KUBECTL_PATH: &str = "/usr/local/bin/kubectl";
+const KUBECTL_PATH_ON_FLATCAR: &str = "/opt/kops/bin/kubectl";
 
 /// Whether the kops of today brings this Kubernetes up, with a containerd of its own choice.
 pub(super) fn is_current(minor: Option<u16>) -> bool {
@@ -61,8 +66,8 @@ enum Source {
 pub(super) struct Fetched {
     /// `software`.
     pub(super) software: Node,
-    /// runc, which is no part of containerd's archive.
-    pub(super) asset: Option<Node>,
+    /// runc, which is no part of containerd's archive, and kubectl, where an API server is to run.
+    pub(super) assets: Vec<Node>,
 }
 
 impl<'a> Software<'a> {
@@ -94,7 +99,7 @@ impl<'a> Software<'a> {
     }
 
     /// The software of a group.
-    pub(super) fn group(&self, system: System, is_arm: bool, span: Span) -> Fetched {
+    pub(super) fn group(&self, system: System, role: Role, is_arm: bool, span: Span) -> Fetched {
         let mut software = Branch::new(span);
         let fetched = |piece, version: Option<&str>| {
             let found = release(piece, version?, is_arm, self.mirror);
@@ -104,7 +109,7 @@ impl<'a> Software<'a> {
         let package = || has_packages.then(|| source(span, "package"));
         let kubelet = fetched(Piece::Kubelet, self.kubelet.as_deref()).map(Branch::into_node);
         software.put_some("kubelet", kubelet.or_else(|| package().map(Branch::into_node)));
-        let mut asset = None;
+        let mut assets = Vec::new();
         if self.runtime == Source::Docker {
             software.put_some("runtime", package().map(Branch::into_node));
         } else if self.runtime == Source::Image || system.has_containerd() {
@@ -118,7 +123,7 @@ impl<'a> Software<'a> {
                 runtime
             });
             if runtime.is_some() {
-                asset = self.runc(is_arm, span);
+                assets.extend(self.runc(is_arm, span));
             }
             software.put_some("runtime", runtime.or_else(package).map(Branch::into_node));
         }
@@ -126,7 +131,10 @@ impl<'a> Software<'a> {
             let cni = fetched(Piece::Cni, self.cni);
             software.put_some("cni", cni.or_else(package).map(Branch::into_node));
         }
-        Fetched { software: software.into_node(), asset }
+        if role.has_api_server() {
+            assets.extend(self.kubectl(system, is_arm, span));
+        }
+        Fetched { software: software.into_node(), assets }
     }
 
     fn runc(&self, is_arm: bool, span: Span) -> Option<Node> {
@@ -139,22 +147,23 @@ impl<'a> Software<'a> {
             }
             (None, None) => return None,
         };
-        let mut asset = Branch::new(span);
-        asset.put("name", text(span, Piece::Runc.name()));
-        asset.put("urls", list(span, vec![url]));
-        asset.put("sha256", digest);
-        asset.put("path", text(span, RUNC_PATH));
-        asset.put("mode", text(span, "0755"));
-        Some(asset.into_node())
+        Some(program(Piece::Runc, RUNC_PATH, url, digest, span))
+    }
+
+    fn kubectl(&self, system: System, is_arm: bool, span: Span) -> Option<Node> {
+        let Release { url, digest } = release(Piece::Kubectl, self.kubelet.as_deref()?, is_arm, self.mirror);
+        let path = if system.family == "flatcar" { KUBECTL_PATH_ON_FLATCAR } else { KUBECTL_PATH };
+        Some(program(Piece::Kubectl, path, text(span, url), text(span, digest?), span))
     }
 
     /// Tells what is fetched, and what kops would fetch and nobody here knows the digest of.
-    pub(super) fn tell(&self, place: Span, tell: &mut Teller<'_>) {
+    pub(super) fn tell(&self, has_api_server: bool, place: Span, tell: &mut Teller<'_>) {
         let mut known: Vec<String> = Vec::new();
         let mut unknown: Vec<(Piece, Option<&str>)> = Vec::new();
         let containerd = self.runtime == Source::Fetched;
         for (piece, version, is_wanted) in [
             (Piece::Kubelet, self.kubelet.as_deref(), !self.is_own_build),
+            (Piece::Kubectl, self.kubelet.as_deref(), has_api_server && !self.is_own_build),
             (Piece::Containerd, self.containerd.as_deref(), containerd && self.own_containerd.is_none()),
             (Piece::Runc, self.runc.as_deref(), containerd && self.own_runc.is_none()),
             (Piece::Cni, self.cni, self.has_cni),
@@ -185,30 +194,39 @@ impl<'a> Software<'a> {
         let shown = version.unwrap_or("VERSION");
         let url = release(piece, shown, false, self.mirror).url;
         let digest = match piece {
-            Piece::Kubelet | Piece::Cni => format!("from `{url}.sha256`"),
+            Piece::Kubelet | Piece::Kubectl | Piece::Cni => format!("from `{url}.sha256`"),
             Piece::Containerd => format!("from `{url}.sha256sum`"),
             Piece::Runc => "from `runc.sha256sum` of the release".to_owned(),
         };
         let named =
             version.map_or_else(|| piece.name().to_owned(), |version| format!("{} {version}", piece.name()));
-        let message = format!(
-            "kops fetches {named}, whose digest nobody here knows: nodes take the system's own, which images that kops takes may not have"
-        );
-        let block = if piece == Piece::Runc {
-            format!(
-                "`assets: [{{name: runc, urls: [{url}], sha256: ..., path: {RUNC_PATH}, mode: \"0755\"}}]`"
-            )
+        let instead = if piece == Piece::Kubectl {
+            "machines of the control plane are without it"
         } else {
-            format!(
-                "`software: {{{key}: {{from: url, downloads: {{x86_64: {{urls: [{url}], sha256: ...}}}}}}}}`"
-            )
+            "nodes take the system's own, which images that kops takes may not have"
         };
-        let hint = format!("write {block} for the groups in additions, with the digest {digest}");
+        let message = format!("kops fetches {named}, whose digest nobody here knows: {instead}");
+        let asset = |path: &str| {
+            let name = piece.name();
+            format!("`assets: [{{name: {name}, urls: [{url}], sha256: ..., path: {path}, mode: \"0755\"}}]`")
+        };
+        let (block, groups) = match piece {
+            Piece::Runc => (asset(RUNC_PATH), "the groups"),
+            Piece::Kubectl => (asset(KUBECTL_PATH), "groups of the control plane"),
+            _ => (
+                format!(
+                    "`software: {{{key}: {{from: url, downloads: {{x86_64: {{urls: [{url}], sha256: ...}}}}}}}}`"
+                ),
+                "the groups",
+            ),
+        };
+        let hint = format!("write {block} for {groups} in additions, with the digest {digest}");
         let says: fn(&Node) -> bool = match piece {
             Piece::Kubelet => |document| has_software(document, "kubelet"),
             Piece::Containerd => |document| has_software(document, "runtime"),
             Piece::Cni => |document| has_software(document, "cni"),
             Piece::Runc => has_runc,
+            Piece::Kubectl => has_kubectl,
         };
         tell.warning_unless(says, (codes::FIELD_DIFFERS, place), message, hint);
     }
@@ -231,13 +249,33 @@ fn has_software(document: &Node, key: &str) -> bool {
 /// Whether every group has a runc of its own, or a runtime that brings one.
 fn has_runc(document: &Node) -> bool {
     groups(document).iter().all(|group| {
-        let assets = group.get("assets").and_then(Node::items).unwrap_or_default();
-        let is_runc =
-            |asset: &Node| asset.get("path").and_then(Node::text).is_some_and(|path| path.ends_with("/runc"));
         let runtime = group.get("software").and_then(|software| software.get("runtime"));
         let from = runtime.and_then(|runtime| runtime.get("from").unwrap_or(runtime).text());
-        assets.iter().any(is_runc) || matches!(from, Some("image"))
+        has_program(group, "/runc") || matches!(from, Some("image"))
     })
+}
+
+/// Whether every group of the control plane has a kubectl.
+fn has_kubectl(document: &Node) -> bool {
+    let is_worker = |group: &Node| group.get("role").is_none_or(|role| role.text() == Some("worker"));
+    groups(document).iter().all(|group| is_worker(group) || has_program(group, "/kubectl"))
+}
+
+/// Whether an asset of a group is put to a path that ends so.
+fn has_program(group: &Node, end: &str) -> bool {
+    let assets = group.get("assets").and_then(Node::items).unwrap_or_default();
+    assets.iter().any(|asset| asset.get("path").and_then(Node::text).is_some_and(|path| path.ends_with(end)))
+}
+
+/// An asset that is a program by itself.
+fn program(piece: Piece, path: &str, url: Node, digest: Node, span: Span) -> Node {
+    let mut asset = Branch::new(span);
+    asset.put("name", text(span, piece.name()));
+    asset.put("urls", list(url.span, vec![url]));
+    asset.put("sha256", digest);
+    asset.put("path", text(span, path));
+    asset.put("mode", text(span, "0755"));
+    asset.into_node()
 }
 
 fn source(span: Span, word: &str) -> Branch {

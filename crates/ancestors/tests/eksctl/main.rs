@@ -37,7 +37,7 @@ fn document(text: &str) -> Document {
     let read = read_text(text);
     let errors: Vec<&Finding> =
         read.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
-    assert!(errors.is_empty(), "{errors:#?}\n{text}");
+    assert!(errors.is_empty() && read.refused.is_empty(), "{errors:#?}\n{:#?}\n{text}", read.refused);
     let mut documents = read.documents.into_iter();
     let first = documents.next().expect("a document");
     assert!(documents.next().is_none());

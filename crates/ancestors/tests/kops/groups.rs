@@ -1,10 +1,10 @@
 //! Clusters and groups: addresses, machines, runtime, kernel.
 
-use bringup_ancestors::{Input, read};
+use bringup_ancestors::{Input, Read, read};
 use bringup_diag::Severity;
 use serde_json::{Value, json};
 
-use crate::{as_json, cluster, errors, first_group, group, named_group, spec, told, warnings};
+use crate::{as_json, cluster, errors, first_group, group, named_group, spec, told, translated, warnings};
 
 /// kops' rules: the API server is `api.internal.` and the cluster's name; services have 100.64.0.0/13 and pods the upper
 /// half of the internal range, unless they are told others.
@@ -315,4 +315,34 @@ fn what_kops_does_to_the_machine_is_done() {
             .unwrap()
             .ends_with("apt-get install --yes --no-install-recommends jq nfs-common\n")
     );
+}
+
+/// What is wrong within one group, whoever finds it, refuses that group alone; what is wrong with the cluster is told of all.
+#[test]
+fn what_is_wrong_within_a_group_refuses_it_alone() {
+    for bad in [
+        "minSize: two\n",
+        "kubelet: {maxPods: many}\n",
+        "sysctlParameters: [nope]\n",
+        "taints: [foo]\n",
+        "taints: [\"a=b:NoSchedul\"]\n",
+        "fileAssets: [{name: x, path: rel, content: a}]\n",
+        "nodeLabls: {a: b}\n",
+        "role: Nod\n",
+    ] {
+        let good = format!("{}{}", cluster(""), named_group("good", "Node", ""));
+        let bad_group = named_group("bad", "Node", bad);
+        let bad_group =
+            if bad.starts_with("role") { bad_group.replacen("  role: Node\n", "", 1) } else { bad_group };
+        let read = translated(&format!("{good}{bad_group}"));
+        assert_eq!(told(read.findings.clone(), Severity::Error), Vec::<String>::new(), "{bad}");
+        let [out] = read.refused.as_slice() else { panic!("{bad}: {:#?}", read.refused) };
+        assert_eq!(out.group, "bad");
+        assert_eq!(told(out.findings.clone(), Severity::Error).len(), 1, "{bad}: {:#?}", out.findings);
+        let tree = |read: &Read| bringup_yaml::to_yaml(&read.documents.first().unwrap().tree().to_value());
+        assert_eq!(tree(&read), tree(&translated(&good)), "{bad}");
+    }
+    let read = translated(&format!("{}{}", cluster("kubelet: {maxPods: many}"), group("")));
+    assert_eq!(told(read.findings, Severity::Error).len(), 1);
+    assert!(read.refused.is_empty());
 }

@@ -4,7 +4,7 @@ use bringup_ancestors::{Input, read};
 use bringup_diag::Severity;
 use serde_json::{Value, json};
 
-use crate::{cluster, first_group, group, told, translated, warnings};
+use crate::{cluster, first_group, group, named_group, told, translated, warnings};
 
 fn of(version: &str, spec: &str, machine: &str) -> Value {
     let text = format!("{}{}", cluster(spec), group(""));
@@ -60,6 +60,46 @@ fn software_is_fetched_as_kops_fetches_it() {
         arm["software"]["kubelet"]["downloads"]["aarch64"]["sha256"],
         "bda9b2324c96693b38c41ecea051bab4c7c434be5683050b5e19025b50dbc0bf"
     );
+}
+
+/// `nodeup/pkg/model/kubectl.go`: machines with an API server have kubectl of the cluster's version at `/usr/local/bin`, or at
+/// `/opt/kops/bin` on Flatcar; others have none.
+#[test]
+fn kubectl_is_fetched_where_an_api_server_runs() {
+    let kubectl = |role: &str, image: &str| {
+        let text = format!("{}{}", cluster(""), named_group("some", role, ""));
+        let text =
+            text.replace("v1.33.4", "v1.32.0").replace("ubuntu/images/ubuntu-noble-24.04-amd64", image);
+        let group = first_group(&text);
+        group["assets"].as_array().unwrap().iter().find(|asset| asset["name"] == "kubectl").cloned()
+    };
+    let at = |path: &str| {
+        Some(json!({
+            "name": "kubectl",
+            "urls": ["https://dl.k8s.io/release/v1.32.0/bin/linux/amd64/kubectl"],
+            "sha256": "646d58f6d98ee670a71d9cdffbf6625aeea2849d567f214bc43a35f8ccb7bf70",
+            "path": path,
+            "mode": "0755",
+        }))
+    };
+    assert_eq!(kubectl("Master", "ubuntu-noble-24.04-amd64"), at("/usr/local/bin/kubectl"));
+    assert_eq!(kubectl("APIServer", "ubuntu-noble-24.04-amd64"), at("/usr/local/bin/kubectl"));
+    assert_eq!(kubectl("ControlPlane", "flatcar"), at("/opt/kops/bin/kubectl"));
+    assert_eq!(kubectl("Node", "ubuntu-noble-24.04-amd64"), None);
+}
+
+/// Without a known digest it is told, with what to write; additions that have it end that.
+#[test]
+fn a_kubectl_of_unknown_digest_is_told_for_the_control_plane() {
+    let unknown = |text: &str| {
+        let told = warnings(&text.replace("v1.33.4", "v1.33.99"));
+        told.into_iter().filter(|message| message.starts_with("kops fetches kubectl 1.33.99,")).count()
+    };
+    assert_eq!(unknown(&format!("{}{}", cluster(""), group(""))), 0);
+    let text = format!("{}{}{}", cluster(""), group(""), named_group("masters", "Master", ""));
+    assert_eq!(unknown(&text), 1);
+    let more = "---\napiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec:\n  nodeGroups:\n  - name: masters\n    assets: [{name: kubectl, urls: [https://own.example/kubectl], sha256: 646d58f6d98ee670a71d9cdffbf6625aeea2849d567f214bc43a35f8ccb7bf70, path: /usr/local/bin/kubectl}]\n";
+    assert_eq!(unknown(&format!("{text}{more}")), 0);
 }
 
 /// containerd's archive has no unit: the plan brings one, at the path that kops unpacks it to.

@@ -21,9 +21,11 @@ pub(crate) fn good(text: &str) -> Read {
     read
 }
 
-/// `FILE:LINE:COLUMN CODE MESSAGE` of each finding of a severity.
+/// `FILE:LINE:COLUMN CODE MESSAGE` of each finding of a severity, those of refused groups included.
 pub(crate) fn told(read: &Read, severity: Severity) -> Vec<String> {
-    read.findings.iter().filter(|finding| finding.severity == severity).map(shown).collect()
+    let of_groups = read.refused.iter().flat_map(|refused| &refused.findings);
+    let all = read.findings.iter().chain(of_groups);
+    all.filter(|finding| finding.severity == severity).map(shown).collect()
 }
 
 fn shown(finding: &Finding) -> String {
