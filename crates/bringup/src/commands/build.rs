@@ -41,11 +41,15 @@ fn build(arguments: &Build, project: &Project, terminal: &Terminal) -> Result<Ou
     let selected = project.selected(&arguments.selection)?;
     let progress = terminal.progress(selected.len(), "compiling");
     let mut findings = project.findings.clone();
+    let mut refusals = project.refusals();
     let mut over_budget = false;
     let mut kept = report::Kept::default();
     let mut built = Vec::with_capacity(selected.len());
     for key in selected {
-        if let Some(mut group) = project.built(key, Wish::Everything, arguments.base_url.as_deref()) {
+        let group = project.built(key, Wish::Everything, arguments.base_url.as_deref());
+        if let Some(group) = group.as_ref().filter(|group| group.is_refused) {
+            refusals.extend(group.findings.iter().cloned());
+        } else if let Some(mut group) = group {
             findings.extend(group.findings.iter().cloned());
             over_budget |= group.over_budget;
             group.view.iter_mut().for_each(|view| kept.settle(view));
@@ -54,7 +58,6 @@ fn build(arguments: &Build, project: &Project, terminal: &Terminal) -> Result<Ou
         progress.inc(1);
     }
     progress.finish_and_clear();
-    let refusals = project.refusals();
     let refused = refusals.has_errors();
     let wrong = render::verdict(&findings) == Verdict::Wrong || refused && built.is_empty();
     findings.append(refusals);

@@ -34,6 +34,8 @@ pub(crate) struct Built {
     pub(crate) files: Vec<(String, Vec<u8>)>,
     /// What was found.
     pub(crate) findings: Findings,
+    /// Whether it is another system's, and something wrong within it is told of it alone.
+    pub(crate) is_refused: bool,
     /// Whether a carrier is larger than its platform takes.
     pub(crate) over_budget: bool,
 }
@@ -59,6 +61,7 @@ impl Project {
             return Some(Built {
                 view: None,
                 files: Vec::new(),
+                is_refused: self.is_refused(key, &findings),
                 findings: self.openable(key, findings),
                 over_budget: false,
             });
@@ -92,6 +95,7 @@ impl Project {
             findings.append(rendered.findings);
             carried.push((rendered.file_name, rendered.bytes));
         }
+        let is_refused = self.is_refused(key, &findings);
         let findings = self.openable(key, findings);
         let digest = if shown { load.plan_sha256().to_owned() } else { String::new() };
         let plan_json = ("plan.json".to_owned(), load.into_plan_json().into_bytes());
@@ -107,7 +111,20 @@ impl Project {
             lost: lost(document, group, &carriers),
             plan,
         });
-        Some(Built { view, files, findings, over_budget })
+        Some(Built { view, files, findings, is_refused, over_budget })
+    }
+
+    /// Whether a group of another system is refused for what is found: there are errors, and all of them are within it.
+    fn is_refused(&self, key: GroupKey, findings: &Findings) -> bool {
+        let is_foreign = self.foreign.get(key.document) == Some(&true);
+        let Some(document) = self.documents.get(key.document).filter(|_| is_foreign) else { return false };
+        let group = document.place(&document.group_path(key.group));
+        let is_within = |place: &Place| {
+            let (own, other) = (group.span, place.span);
+            place.file == group.file && own.start <= other.start && other.end <= own.end
+        };
+        let mut errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+        findings.has_errors() && errors.all(|finding| finding.place.as_ref().is_some_and(is_within))
     }
 
     /// The findings in order; those in files beside the document name them as the person would open them.
