@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bringup_carry::{
     Load, Rendered, carriers_of, lost_guarantees, resolve_parts, unused_encoding, without_agent,
 };
-use bringup_diag::Findings;
+use bringup_diag::{Findings, Place, Severity};
 use bringup_plan::sha256_hex;
 use bringup_spec::{Carrier, Document, NodeGroup};
 
