@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 
-use bringup_diag::Findings;
+use bringup_diag::{Finding, Findings};
 use bringup_plan::sha256_hex;
 use serde_json::json;
 use tar::{Builder, EntryType, Header};
 
 use crate::budget::PartSize;
+use crate::codes;
 use crate::fetch::{stub_files, wanted_agent};
 use crate::first_stage::FirstStage;
 use crate::load::Load;
@@ -44,8 +45,14 @@ pub(crate) fn bundle(load: &Load<'_>, findings: &mut Findings) -> (Vec<u8>, Vec<
         let stage = FirstStage::of(load, false, findings);
         stage.files().iter().cloned().for_each(&mut add);
         links.extend(stage.links().iter().cloned());
+        for path in stage.open_paths() {
+            let message =
+                format!("a bundle cannot hold `{path}` without the agent: only the node knows what is in it");
+            let hint = "write `agent: image` or `agent: fetch`, or take the carrier `cloud-init`, whose script fills it in";
+            findings.push(Finding::error(codes::AGENT_NEEDED, message).at(load.place("agent")).hint(hint));
+        }
     }
-    for unit in carried_units(load) {
+    for unit in &carried_units(load) {
         unit_files(unit).into_iter().for_each(&mut add);
         let path = unit_path(&unit.name);
         links.extend(unit.aliases.iter().map(|alias| (unit_path(alias), path.clone())));

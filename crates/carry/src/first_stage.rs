@@ -19,6 +19,7 @@ use crate::placed::{
 };
 use crate::shell::{delimiter, read_word, word};
 use crate::shell_facts::{commands, filled, out_of_reach};
+use crate::step_runner;
 
 /// The line by which the script is known again; the number is the version of its form.
 const MARK: &str = "# bringup: first stage 1";
@@ -33,7 +34,8 @@ const PLACE: &str = r#"place() { # mode, path, owner; content on standard input
 }
 "#;
 
-/// An image that enables kubelet has also queued it for this boot; the agent starts it when the gate opens.
+/// An image that enables kubelet has also queued it for this boot; the agent starts it when the gate opens, and without one
+/// the unit that runs the steps.
 fn unlinking(kubelet: &str) -> String {
     format!(
         "queued=\nfor link in {UNIT_DIRECTORY}/*.wants/{kubelet} {UNIT_DIRECTORY}/*.requires/{kubelet}; do\n    \
@@ -56,6 +58,8 @@ pub(crate) struct FirstStage {
     /// The commands that learn those facts.
     learning: String,
     has_agent: bool,
+    /// Whether kubelet waits for somebody who starts it: the agent, or the unit that runs steps.
+    holds_kubelet: bool,
     /// The unit that kubelet runs in.
     kubelet: String,
 }
@@ -73,8 +77,9 @@ struct Filled {
 impl FirstStage {
     /// The first stage of a load. With `fetched`, the plan is not inside but fetched on the node.
     pub(crate) fn of(load: &Load<'_>, fetched: bool, findings: &mut Findings) -> Self {
-        let mut stage =
-            Self { has_agent: load.has_agent(), kubelet: load.plan.kubelet_unit(), ..Self::default() };
+        let has_agent = load.has_agent();
+        let kubelet = load.plan.kubelet_unit();
+        let mut stage = Self { has_agent, holds_kubelet: has_agent, kubelet, ..Self::default() };
         if stage.has_agent {
             let mut wanted: Vec<Wanted> = wanted_agent(load, findings).into_iter().collect();
             match fetched.then(|| wanted_plan(load, Fetcher::Stub)).flatten() {
@@ -85,7 +90,7 @@ impl FirstStage {
         } else {
             stage.without_agent(load, findings);
         }
-        for unit in carried_units(load) {
+        for unit in &carried_units(load) {
             stage.unit(unit);
         }
         stage
@@ -114,9 +119,17 @@ impl FirstStage {
     fn without_agent(&mut self, load: &Load<'_>, findings: &mut Findings) {
         let mut facts = BTreeSet::new();
         for step in &load.plan.steps {
-            if let Err(why) = self.take(load, step, &mut facts) {
+            if let Some(finding) = step_runner::refused(load, step) {
+                findings.push(finding);
+            } else if !step_runner::runs(load, step)
+                && let Err(why) = self.take(load, step, &mut facts)
+            {
                 findings.push(agent_needed(load, &step.name, &why));
             }
+        }
+        if step_runner::has_runner(load) {
+            self.files.push(step_runner::script(load));
+            self.holds_kubelet = true;
         }
         self.learning = commands(load, &facts).unwrap_or_default();
     }
@@ -195,6 +208,11 @@ impl FirstStage {
         &self.files
     }
 
+    /// The files that it fills in on the node.
+    pub(crate) fn open_paths(&self) -> impl Iterator<Item = &str> {
+        self.filled.iter().map(|file| file.path.as_str())
+    }
+
     /// The links that it makes: path and target.
     pub(crate) fn links(&self) -> &[(String, String)] {
         &self.links
@@ -244,16 +262,18 @@ impl FirstStage {
         for name in &self.masked {
             let _ = writeln!(script, "ln -sfn /dev/null {}", word(&unit_path(name)));
         }
-        if self.has_agent {
+        if self.holds_kubelet {
             script.push_str(&unlinking(&self.kubelet));
         }
         script.push_str("systemctl daemon-reload\n");
-        if self.has_agent {
+        if self.holds_kubelet {
             let _ = writeln!(
                 script,
                 "if [ -n \"$queued\" ]; then systemctl stop --no-block {}; fi",
                 self.kubelet
             );
+        }
+        if self.has_agent {
             let _ = writeln!(script, "systemctl start --no-block {AGENT_UNIT}");
         }
         for name in &self.restarted {
@@ -374,14 +394,15 @@ pub(crate) fn why_agent(action: &Action) -> Option<&'static str> {
         Action::SetSwap { policy, .. } => (*policy != SwapPolicy::Keep).then_some("it changes swap"),
         Action::UpdateOs { .. } => Some("it updates the operating system"),
         Action::Reboot { always } => always.then_some("it reboots the machine"),
-        Action::Run { .. } => Some("it runs a command in order"),
         Action::Signal { .. } => Some("it tells somebody how it ended"),
         Action::TrustAuthorities { .. } => Some("it adds to the system's bundle of authorities"),
         Action::KeepAddresses { .. } => Some("it looks a name up"),
         Action::AwaitRegistration { check_skew, .. } => {
             check_skew.then_some("it asks the API server for its version")
         }
-        Action::LearnFacts
+        // Programs have a unit of their own, or are refused by name.
+        Action::Run { .. }
+        | Action::LearnFacts
         | Action::WriteFile { .. }
         | Action::MakeDirectory { .. }
         | Action::MakeLink { .. }

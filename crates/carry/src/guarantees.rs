@@ -1,7 +1,7 @@
 //! What nobody promises where our agent is not on the node.
 
 use bringup_diag::Finding;
-use bringup_spec::{AgentSource, Carrier, Document, Flavour, LaunchUserData, NodeGroup, OsFamily};
+use bringup_spec::{AgentSource, Carrier, Document, Flavour, HookPoint, LaunchUserData, NodeGroup, OsFamily};
 use bringup_yaml::Path;
 
 use crate::codes;
@@ -12,19 +12,29 @@ pub fn lost_guarantees(document: &Document, group: &NodeGroup, carrier: Carrier)
     let spec = &document.cluster.spec;
     let template = matches!(carrier, Carrier::CloudFormation | Carrier::CloudFormationJson);
     if carrier == Carrier::NodeConfig || (template && spec.leaves_to_nodeadm(group)) {
-        return with_nodeadm(group);
+        return with_nodeadm(document, group);
     }
     let script = group.launch.as_ref().is_some_and(|launch| launch.user_data == LaunchUserData::Bootstrap);
     if group.agent.from != AgentSource::None || (template && script) {
         return Vec::new();
     }
-    let mut lost = vec![
-        "nothing is tried again",
+    let first = if has_early_programs(document, group) {
+        [
+            "nothing but steps is tried again",
+            "files are in place before the first step, whatever the order says",
+            "where a step fails for good, kubelet is not started before somebody starts it or the machine",
+        ]
+        .as_slice()
+    } else {
+        &["nothing is tried again"]
+    };
+    let mut lost = first.to_vec();
+    lost.extend([
         "no journal is kept, and what was cut short starts over",
         "there is no gate: kubelet starts on later boots whether its files are up to date or not",
         "nobody sees whether it stays healthy",
         "nobody is told how it ended, by status or signal",
-    ];
+    ]);
     if group.is_scripted() {
         lost.push("facts come from a shell, which asks the metadata service with curl");
     } else {
@@ -36,9 +46,15 @@ pub fn lost_guarantees(document: &Document, group: &NodeGroup, carrier: Carrier)
     lost
 }
 
-fn with_nodeadm(group: &NodeGroup) -> Vec<&'static str> {
+/// Whether programs of the operator come before kubelet: those behind it are refused.
+fn has_early_programs(document: &Document, group: &NodeGroup) -> bool {
+    let hooks = document.cluster.spec.hooks.iter().chain(&group.hooks);
+    !group.steps.is_empty() || hooks.map(|hook| hook.on).any(|on| on == HookPoint::PreInstall)
+}
+
+fn with_nodeadm(document: &Document, group: &NodeGroup) -> Vec<&'static str> {
     let mut lost = Vec::new();
-    if !group.steps.is_empty() || !group.hooks.is_empty() {
+    if has_early_programs(document, group) {
         lost.extend([
             "a step runs once for each instance, without time limit, and is not tried again",
             "kubelet starts even where a step has failed",
@@ -58,7 +74,7 @@ pub fn without_agent(document: &Document, group_path: &Path, group: &NodeGroup) 
     let mut told: Vec<(bool, Vec<&str>)> = Vec::new();
     for carrier in carriers_of(document, group) {
         let lost = lost_guarantees(document, group, carrier);
-        let by_nodeadm = lost == with_nodeadm(group);
+        let by_nodeadm = lost == with_nodeadm(document, group);
         if !lost.is_empty() && !told.iter().any(|(known, _)| *known == by_nodeadm) {
             told.push((by_nodeadm, lost));
         }

@@ -29,6 +29,8 @@ mod read_plan;
 mod render;
 mod shell;
 mod shell_facts;
+mod step_place;
+mod step_runner;
 mod template;
 mod user_parts;
 

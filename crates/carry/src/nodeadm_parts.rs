@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use bringup_diag::{Finding, Findings, Place};
+use bringup_diag::{Finding, Findings};
 use bringup_plan::{Action, Content, PlacedBy, Step, Unit};
 use bringup_spec::{Fact, Phase, Text};
 
@@ -16,6 +16,7 @@ use crate::nodeadm_settings::is_setting;
 use crate::nodeconfig::not_carried;
 use crate::shell::word;
 use crate::shell_facts::{commands, out_of_reach, word_of};
+use crate::step_place::{place, said};
 
 const SCRIPT: &str = "text/x-shellscript";
 const SCRIPT_PER_BOOT: &str = "text/x-shellscript-per-boot";
@@ -85,35 +86,11 @@ impl OwnParts {
     }
 }
 
-/// A step as people know it.
-fn said(step: &Step) -> String {
-    match step.name.split_once(':') {
-        Some((kind, name)) => format!("{kind} `{name}`"),
-        None => format!("step `{}`", step.name),
-    }
-}
-
 fn not_kept(step: &Step, why: &str) -> Finding {
     let message = format!("{} is carried, but {why}", said(step));
     Finding::warning(crate::codes::NODECONFIG_ORDER, message).hint(
         "take the carrier `multipart` with an agent, which keeps it, or see that the step can do with it",
     )
-}
-
-/// Where the step is written.
-fn place(load: &Load<'_>, step: &Step) -> Place {
-    let group = load.group;
-    let (key, index) = match step.name.split_once(':') {
-        Some(("hook", name)) => ("hooks", group.hooks.iter().position(|hook| hook.name.as_str() == name)),
-        Some(("file", path)) => ("files", group.files.iter().position(|file| file.path.as_str() == path)),
-        Some(("directory", _)) => ("directories", None),
-        Some(("link", _)) => ("links", None),
-        _ => ("steps", group.steps.iter().position(|given| given.name.as_str() == step.name)),
-    };
-    match index {
-        Some(index) => load.document.place(&load.group_path.key(key).index(index)),
-        None => load.place(key),
-    }
 }
 
 /// The script of a step. One that the operator wrote stays as it is, where nothing has to be said before it; then its own

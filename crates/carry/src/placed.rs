@@ -1,9 +1,12 @@
 //! What a carrier itself puts in place on the node.
 
+use std::borrow::Cow;
+
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_plan::{Content, PlacedBy, Unit};
 
 use crate::load::Load;
+use crate::step_runner;
 
 /// Where the agent finds its plan.
 pub(crate) const PLAN_PATH: &str = "/etc/bringup/plan.json";
@@ -63,11 +66,27 @@ pub(crate) fn unit_files(unit: &Unit) -> Vec<PlacedFile> {
 }
 
 /// The units that a carrier must place: ours, for the agent to do the rest; without an agent, all but ours.
-pub(crate) fn carried_units<'load>(load: &'load Load<'_>) -> impl Iterator<Item = &'load Unit> {
-    let has_agent = load.has_agent();
-    load.plan.units.iter().filter(move |unit| {
-        if has_agent { unit.placed_by == PlacedBy::Carrier } else { !unit.name.starts_with("bringup") }
-    })
+pub(crate) fn carried_units<'load>(load: &'load Load<'_>) -> Vec<Cow<'load, Unit>> {
+    let units = load.plan.units.iter();
+    if load.has_agent() {
+        return units.filter(|unit| unit.placed_by == PlacedBy::Carrier).map(Cow::Borrowed).collect();
+    }
+    units_without_agent(load)
+}
+
+/// All units but the agent's. Where steps come before kubelet, their unit is among them, and starts kubelet.
+pub(crate) fn units_without_agent<'load>(load: &'load Load<'_>) -> Vec<Cow<'load, Unit>> {
+    let others = load.plan.units.iter().filter(|unit| !unit.name.starts_with("bringup"));
+    let mut units: Vec<Cow<'_, Unit>> = others
+        .map(|unit| match step_runner::is_held(load, &unit.name) {
+            true => Cow::Owned(Unit { enabled: None, ..unit.clone() }),
+            false => Cow::Borrowed(unit),
+        })
+        .collect();
+    if step_runner::has_runner(load) {
+        units.push(Cow::Owned(step_runner::unit(load)));
+    }
+    units
 }
 
 /// The bytes of a file that are known before boot.

@@ -38,5 +38,44 @@ def first_and_second_boot(lab):
     assert trial.of("kubelet.service", "started"), trial.story()
 
 
+def said(name, *more):
+    """A step that writes who runs, and with what."""
+    return {"name": name, "run": ["/bin/sh", "-c", f'echo "{name} $BRINGUP_ATTEMPT $*" >>/var/log/lab-steps', "sh", *more]}
+
+
+def steps_before_kubelet(lab):
+    """Each once, one on every boot; a service that a step starts and waits for does not wait for the step."""
+    made = stock()
+    service = "[Service]\nType=oneshot\nExecStart=/bin/true\n"
+    group = made["spec"]["nodeGroups"][0]
+    group["units"] = [{"name": "lab-driver.service", "content": service}]
+    group["steps"] = [
+        said("first", "@{zone}") | {"before": ["kubelet"]},
+        {"name": "driver", "run": ["/bin/systemctl", "start", "lab-driver.service"], "after": ["first"], "timeout": "60s"},
+        said("each") | {"after": ["driver"], "everyBoot": True},
+    ]
+    machine = lab.machine("steps without an agent")
+    trial = machine.boot(made, "--reboot", gated=False).came_up()
+    lines = machine.text("/var/log/lab-steps").splitlines()
+    assert len(lines) == 3 and lines[0].startswith("first 1 ") and lines[1:] == ["each 1 ", "each 1 "], lines
+    assert len(machine.calls()) == 2, machine.calls()
+    marks = {path.name for path in machine.path("/var/lib/bringup/steps").iterdir()}
+    assert marks == {"first", "driver"}, marks
+    assert trial.of("kubelet.service", "started"), trial.story()
+
+
+def a_step_that_fails(lab):
+    """kubelet is not started, and systemd says why."""
+    made = stock()
+    made["spec"]["nodeGroups"][0]["steps"] = [{"name": "bad", "run": ["/bin/false"], "attempts": 1, "before": ["kubelet"]}]
+    machine = lab.machine("a failing step without an agent")
+    machine.boot(made, gated=False).did_not()
+    assert not machine.calls(), machine.calls()
+    assert not machine.path("/var/lib/bringup/steps/bad").exists()
+    assert "step bad has failed" in machine.console(), machine.console()
+
+
 def cases():
     yield "first boot and second boot", first_and_second_boot
+    yield "steps before kubelet", steps_before_kubelet
+    yield "a step that fails", a_step_that_fails

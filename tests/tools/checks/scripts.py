@@ -12,6 +12,8 @@ import yaml
 from checks import mime
 
 SHELL = re.compile(rb"#! ?/(usr/)?bin/(env )?(ba|da)?sh\b")
+# What the first stage places and a shell reads.
+PLACED = re.compile(r"^place 0755 (?P<path>/opt/bringup/bin/\S+) <<'(?P<end>\w+)'\n(?P<script>#!/bin/sh\n.*?)^(?P=end)$", re.M | re.S)
 # Not ours: built, cached, or written in the manner of others.
 SKIPPED = {"target", ".cache", ".git", "bringup-out", "foreign", "node_modules", "corpus", "artifacts"}
 
@@ -38,6 +40,8 @@ def rendered(made):
         lines = [item if isinstance(item, str) else " ".join(f"'{word}'" for word in item) for item in commands]
         if lines:
             yield f"{name}#bootcmd", "\n".join(["#!/bin/sh", *lines, ""]).encode()
+            for placed in PLACED.finditer("\n".join(lines)):
+                yield f"{name}#{placed['path']}", placed["script"].encode()
 
 
 def of_the_repository():

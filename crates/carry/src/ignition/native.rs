@@ -11,6 +11,7 @@ use crate::codes;
 use crate::first_stage::{agent_needed, modules_file, sysctls_file, why_agent};
 use crate::load::Load;
 use crate::placed::{PlacedFile, is_certain_owner, known_bytes, mode_bits};
+use crate::step_runner;
 
 /// A directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,13 +48,19 @@ pub(crate) fn native(load: &Load<'_>, files: bool, findings: &mut Findings) -> N
             if files && !step.elected_only && !step.others_only && step.phase <= Phase::Configure {
                 native.take_what_fits(step, &repeated);
             }
-        } else if !native.take(step)
+        } else if let Some(finding) = step_runner::refused(load, step) {
+            findings.push(finding);
+        } else if !step_runner::runs(load, step)
+            && !native.take(step)
             && let Some(why) =
                 why_agent(&step.action).or(Some("its content or owner is known only on the node"))
             && needs_somebody(step)
         {
             findings.push(agent_needed(load, &step.name, why));
         }
+    }
+    if step_runner::has_runner(load) {
+        native.files.push(step_runner::script(load));
     }
     native.leave_what_lies_beneath_links(load, findings);
     native

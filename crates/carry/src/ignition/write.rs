@@ -1,5 +1,7 @@
 //! A load as an Ignition config.
 
+use std::borrow::Cow;
+
 use bringup_diag::{Finding, Findings};
 use bringup_plan::{Action, Unit};
 use bringup_spec::Carrier;
@@ -12,7 +14,7 @@ use crate::budget::{Budget, PartSize, budget_of};
 use crate::codes;
 use crate::fetch::{Fetcher, is_fetch_preferred, is_fetchable, wanted_plan};
 use crate::load::Load;
-use crate::placed::{AGENT_PATH, AGENT_UNIT, PLAN_PATH, PlacedFile, UNIT_DIRECTORY};
+use crate::placed::{AGENT_PATH, AGENT_UNIT, PLAN_PATH, PlacedFile, UNIT_DIRECTORY, units_without_agent};
 use crate::render::{Form, Rendered, tell_size};
 use bringup_plan::sha256_hex;
 
@@ -277,15 +279,18 @@ fn agent_file(load: &Load<'_>, findings: &mut Findings) -> Option<String> {
 
 /// All units of the plan; the agent's own starts at every boot.
 fn units(load: &Load<'_>, native: &mut Native) -> Vec<(String, String)> {
-    let mut units: Vec<&Unit> =
-        load.plan.units.iter().filter(|unit| load.has_agent() || !unit.name.starts_with("bringup")).collect();
+    let mut units: Vec<Cow<'_, Unit>> = if load.has_agent() {
+        load.plan.units.iter().map(Cow::Borrowed).collect()
+    } else {
+        units_without_agent(load)
+    };
     units.sort_by(|one, other| one.name.cmp(&other.name));
     units
         .into_iter()
         .map(|unit| {
             let started = !load.has_agent() && is_started(load, &unit.name);
-            let enabled = enabled(unit, unit.enabled.or(started.then_some(true)), native);
-            (unit.name.clone(), entries::unit(unit, enabled))
+            let enabled = enabled(&unit, unit.enabled.or(started.then_some(true)), native);
+            (unit.name.clone(), entries::unit(&unit, enabled))
         })
         .collect()
 }

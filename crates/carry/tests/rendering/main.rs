@@ -6,6 +6,7 @@ mod parts;
 #[path = "../sample/mod.rs"]
 mod sample;
 mod sizes;
+mod steps;
 mod units;
 
 const PARTS: &str = "

@@ -28,15 +28,20 @@ WantedBy=multi-user.target
 
 /// A document with one node group; `extra` are further keys of the group, indented by six spaces.
 pub(crate) fn document(platform: &str, os: &str, extra: &str) -> Document {
-    let text = format!(
+    let text = text(platform, os, extra);
+    let read = bringup_spec::read("cluster.yaml", &text);
+    assert!(!read.findings.has_errors(), "{:?}\n{text}", read.findings);
+    read.documents.into_iter().next().expect("one document")
+}
+
+/// The text of that document.
+pub(crate) fn text(platform: &str, os: &str, extra: &str) -> String {
+    format!(
         "apiVersion: bringup.dev/v1alpha1\nkind: Cluster\nmetadata:\n  name: demo\nspec:\n  kubernetes:\n    version: \"1.33\"\n  \
          api:\n    endpoint: https://api.example:6443\n  join:\n    method: eks-token\n  aws:\n    region: eu-west-1\n  \
          network:\n    serviceRanges: [10.100.0.0/16]\n  nodeGroups:\n    - name: workers\n      platform: {platform}\n      os: {os}\n{}",
         extra.trim_start_matches('\n')
-    );
-    let read = bringup_spec::read("cluster.yaml", &text);
-    assert!(!read.findings.has_errors(), "{:?}\n{text}", read.findings);
-    read.documents.into_iter().next().expect("one document")
+    )
 }
 
 pub(crate) fn step(name: &str, phase: Phase, action: Action) -> Step {

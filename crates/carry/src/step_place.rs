@@ -1,0 +1,30 @@
+//! How a step of a plan is told of: by the name that people know, where they wrote it.
+
+use bringup_diag::Place;
+use bringup_plan::Step;
+
+use crate::load::Load;
+
+/// A step as people know it.
+pub(crate) fn said(step: &Step) -> String {
+    match step.name.split_once(':') {
+        Some((kind, name)) => format!("{kind} `{name}`"),
+        None => format!("step `{}`", step.name),
+    }
+}
+
+/// Where the step is written.
+pub(crate) fn place(load: &Load<'_>, step: &Step) -> Place {
+    let group = load.group;
+    let (key, index) = match step.name.split_once(':') {
+        Some(("hook", name)) => ("hooks", group.hooks.iter().position(|hook| hook.name.as_str() == name)),
+        Some(("file", path)) => ("files", group.files.iter().position(|file| file.path.as_str() == path)),
+        Some(("directory", _)) => ("directories", None),
+        Some(("link", _)) => ("links", None),
+        _ => ("steps", group.steps.iter().position(|given| given.name.as_str() == step.name)),
+    };
+    match index {
+        Some(index) => load.document.place(&load.group_path.key(key).index(index)),
+        None => load.place(key),
+    }
+}
