@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use bringup_spec::bootstrap_flags::split;
 use bringup_yaml::{Entry, Limits, Node};
 
 use super::cluster::Cluster;
@@ -37,11 +38,10 @@ pub(super) fn carry_out(
     }
     let variables = helper::variables(given, cluster, parts);
     match Script::of(script, &variables) {
-        Script::Calls(Call { words, before, after, strict, lost, dropped, .. }) => {
+        Script::Calls(Call { words, before, after, strict, dropped, .. }) => {
             let message = "the call of `/etc/eks/bootstrap.sh` is read and carried out by the plan; the rest of the script becomes steps before and after it";
             tell.note(codes::DIFFERENCE, own.key_span, message, "nothing has to be changed");
             helper::tell_of_missing(script, own.key_span, &variables, tell);
-            shell::tell_of_lost(&lost, own.key_span, tell);
             shell::tell_of_dropped(&dropped, &|_| own.key_span, tell);
             if let Some(script) = before {
                 overtaken::tell_of(&script, own.key_span, tell);
@@ -167,8 +167,8 @@ fn apply(name: &str, value: &str, at: &Node, parts: &mut Parts, tell: &mut Telle
     match name {
         "kubelet-extra-args" => {
             // Variables have been filled in: what is left is split as the image's own script splits it.
-            let words: Vec<String> = shell::words(value, &|_| None)
-                .unwrap_or_else(|_| value.split_whitespace().map(str::to_owned).collect());
+            let words: Vec<String> =
+                split(value).unwrap_or_else(|| value.split_whitespace().map(str::to_owned).collect());
             flags::lay_over(&words, at, parts);
         }
         "container-runtime" if matches!(value, "dockerd" | "docker") => {

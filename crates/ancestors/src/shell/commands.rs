@@ -37,6 +37,9 @@ pub(super) fn commands(line: &str) -> Vec<(&str, Behind)> {
             }
             ('(' | '{', None) => depth = depth.saturating_add(1),
             (')' | '}', None) => depth = depth.saturating_sub(1),
+            // What is within `[[ ]]` are no commands.
+            ('[', None) if earlier == '[' => depth = depth.saturating_add(1),
+            (']', None) if earlier == ']' => depth = depth.saturating_sub(1),
             (';' | '&' | '|', None) if depth == 0 && !redirects(line, at) => {
                 let twice = letters.next_if(|(_, next)| *next == letter).is_some();
                 let behind = match (letter, twice) {
@@ -127,13 +130,14 @@ mod tests {
     #[test]
     fn commands_of_a_line_are_told_apart() {
         use Behind::{Beside, Fails, Follows, Reads, Succeeds};
-        let cases: [(&str, &[(&str, Behind)]); 6] = [
+        let cases: [(&str, &[(&str, Behind)]); 7] = [
             ("A=1; b 'x; y' && c", &[("A=1", Follows), ("b 'x; y'", Succeeds), ("c", Follows)]),
             ("a || { b; exit 1; }", &[("a", Fails), ("{ b; exit 1; }", Follows)]),
             ("a 2>&1 | tee b &", &[("a 2>&1", Reads), ("tee b", Beside)]),
             ("a &> b; c |& d", &[("a &> b", Follows), ("c", Reads), ("d", Follows)]),
             ("a \"$(b; c)\" # d; e", &[("a \"$(b; c)\"", Follows)]),
             ("a \\; b", &[("a \\; b", Follows)]),
+            ("[[ -e a && -e b ]] && c", &[("[[ -e a && -e b ]]", Succeeds), ("c", Follows)]),
         ];
         for (line, expected) in cases {
             assert_eq!(commands(line), expected, "{line}");

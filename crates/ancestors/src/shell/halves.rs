@@ -1,74 +1,49 @@
 //! What the part of a script before its call of the image's bootstrap hands to the part behind it.
 //!
-//! Under eksctl both are one shell: variables, functions and the working directory are there behind the call. Here they
-//! are two steps with the node's set-up, and perhaps a reboot, between them. So the first writes down what the second uses.
+//! On the node of the script both are one shell: variables, functions, traps and the working directory are there behind the
+//! call. Here they are two steps with the node's set-up, and perhaps a reboot, between them. So the first writes down what its
+//! shell is, and the second becomes the same.
 
 use std::collections::BTreeSet;
+
+use super::piece::{Kind, Piece};
 
 /// Where it is written down; a reboot may come between the two.
 const STATE: &str = "/var/lib/bringup/before-bootstrap.state";
 
-/// Commands whose effect on the shell lasts, whatever names the other part uses.
-const LASTING: [&str; 11] =
-    ["export", "declare", "typeset", "cd", "pushd", "umask", "shopt", "set", "eval", "source", "."];
-
-/// What has to be handed over, if anything.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Handover {
-    /// Variables that the part behind the call uses and the part before it mentions.
-    pub(super) names: Vec<String>,
+/// The commands before the call that change the shell for those behind it; none if no change can be seen there.
+pub(super) fn changes<'a>(before: &'a [Piece], after: &[Piece]) -> Vec<&'a Piece> {
+    let text: Vec<&str> = after.iter().map(|piece| piece.unit.text.as_str()).collect();
+    let text = text.join("\n");
+    let reads_in = after.iter().any(|piece| piece.unit.has(&["source", ".", "eval"]));
+    let does = before.iter().filter(|piece| piece.kind == Kind::Does);
+    does.filter(|piece| {
+        let used = |name: &&str| reads_in || mentions(&text, name);
+        piece.unit.lasts() || piece.unit.sets().iter().any(used)
+    })
+    .collect()
 }
 
-impl Handover {
-    /// What the lines before the call leave to those behind it. `known` are variables that both have in any case.
-    pub(super) fn between(before: &str, after: &str, known: &dyn Fn(&str) -> bool) -> Option<Self> {
-        let reads_others = before.lines().any(|line| matches!(first_word(line), "eval" | "source" | "."));
-        let functions = before.lines().any(|line| is_function(line.trim()));
-        // What a function uses is used wherever it is called.
-        let inside = before.lines().filter(|_| functions).flat_map(assigned).map(str::to_owned);
-        let names: BTreeSet<String> = used(after)
-            .into_iter()
-            .chain(inside)
-            .filter(|name| !known(name) && (reads_others || mentions(before, name)))
-            .collect();
-        let names: Vec<String> = names.into_iter().collect();
-        let lasts = functions || before.lines().any(|line| LASTING.contains(&first_word(line)));
-        (lasts || !names.is_empty()).then_some(Self { names })
-    }
-
-    /// Lines of bash that write it down. What a script has set may be secret: nobody else may read it.
-    pub(super) fn writing(&self) -> Vec<String> {
-        let variables = match self.names.as_slice() {
-            [] => String::new(),
-            names => format!(" declare -p {};", names.join(" ")),
-        };
-        vec![
-            "# The part behind the call goes on with what has been set here.".to_owned(),
-            format!("mkdir -p {}", STATE.rsplit_once('/').map_or("/", |(folder, _)| folder)),
-            format!(": > {STATE}"),
-            format!("chmod 600 {STATE}"),
-            format!(
-                "{{ export -p; declare -f;{variables} umask -p; printf 'cd %q\\n' \"$PWD\"; }} >> {STATE} 2> /dev/null || true"
-            ),
-        ]
-    }
-
-    /// A line of bash that takes it up. What may not be changed any more is in it twice, and the second time is no failure.
-    pub(super) fn reading() -> String {
-        format!("[ ! -e {STATE} ] || . {STATE} 2> /dev/null || :")
-    }
+/// Lines of bash that write down what the shell is. What a script has set may be secret: nobody else may read it.
+pub(super) fn writing() -> Vec<String> {
+    let folder = STATE.rsplit_once('/').map_or("/", |(folder, _)| folder);
+    vec![
+        "# The part behind the call goes on as this shell is now.".to_owned(),
+        format!("{{ mkdir -p {folder}; (umask 077; : >| {STATE})"),
+        "{ shopt -p; declare -f; declare -Fx; alias -p; umask -p; printf 'cd %q\\n' \"$PWD\"".to_owned(),
+        // bash's own are another shell's.
+        "compgen -v | while IFS= read -r bringup_name; do case $bringup_name in".to_owned(),
+        "BASH*|EUID|UID|PPID|SHELLOPTS|FUNCNAME|GROUPS|DIRSTACK|PIPESTATUS|LINENO|_|bringup_name) ;;"
+            .to_owned(),
+        "*) declare -p \"$bringup_name\" ;; esac; done".to_owned(),
+        format!("printf 'set --'; printf ' %q' \"$@\"; echo; trap -p; set +o; }} >> {STATE}"),
+        "trap - EXIT; } 2> /dev/null || :".to_owned(),
+    ]
 }
 
-fn first_word(line: &str) -> &str {
-    line.split_whitespace().next().unwrap_or_default()
-}
-
-fn is_function(line: &str) -> bool {
-    let name = line.split("()").next().unwrap_or_default().trim();
-    first_word(line) == "function"
-        || (line.contains("()")
-            && !name.is_empty()
-            && !name.contains(|letter: char| "$'\"=(;|&".contains(letter)))
+/// A line of bash that takes it up.
+pub(super) fn reading() -> String {
+    format!("[ ! -e {STATE} ] || . {STATE} 2> /dev/null || :")
 }
 
 fn is_name(letter: char) -> bool {
@@ -140,18 +115,5 @@ mod tests {
         assert_eq!(assigned("echo A=1 > /x"), Vec::<&str>::new());
         assert_eq!(assigned("export -n A=1"), ["A"]);
         assert_eq!(assigned("read -r A B;"), ["A", "B"]);
-    }
-
-    #[test]
-    fn only_what_lasts_is_handed_over() {
-        let between = |before: &str, after: &str| {
-            Handover::between(before, after, &|name| name == "KNOWN").map(|handover| handover.names)
-        };
-        assert_eq!(between("mkdir /a", "touch /b $KNOWN $HOME"), None);
-        assert_eq!(between("A=$(x)", "touch /b"), None);
-        assert_eq!(between("A=$(x)", "touch $A"), Some(vec!["A".to_owned()]));
-        assert_eq!(between("cd /a", "touch b"), Some(Vec::new()));
-        assert_eq!(between("greet() {\n  true\n}", "greet"), Some(Vec::new()));
-        assert_eq!(between(". /etc/os-release", "echo $ID"), Some(vec!["ID".to_owned()]));
     }
 }

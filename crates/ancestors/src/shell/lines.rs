@@ -22,7 +22,6 @@ pub(crate) fn lines(script: &str) -> Vec<Line> {
         let first = *begun.get_or_insert(number);
         let continues = taken(line.strip_suffix('\r').unwrap_or(line), &mut text, &mut quote);
         if continues {
-            text.push(' ');
             continue;
         }
         if quote.is_some() {
@@ -126,7 +125,7 @@ mod tests {
     #[test]
     fn lines_are_joined_by_a_backslash_and_by_quotes() {
         let script = "# it's\na \\\n  b\nc 'd\ne' f\n";
-        let expected = [(1, "# it's"), (2, "a    b"), (4, "c 'd\ne' f"), (6, "")];
+        let expected = [(1, "# it's"), (2, "a   b"), (4, "c 'd\ne' f"), (6, "")];
         assert_eq!(texts(script), expected.map(|(number, text)| (number, text.to_owned())));
     }
 

@@ -1,13 +1,21 @@
 //! As much of a shell as it takes to read a script around its call of `/etc/eks/bootstrap.sh`, without running it.
 
 mod commands;
+mod expansion;
 pub(crate) mod halves;
 mod lines;
+mod options;
+mod output;
+mod piece;
 mod prefix;
+mod reading;
 pub(crate) mod script;
+mod settle;
 mod telling;
+mod units;
+mod values;
 mod words;
 
 pub(crate) use lines::{Line, lines};
-pub(crate) use telling::{tell_of_dropped, tell_of_lost};
-pub(crate) use words::{assignment, words};
+pub(crate) use telling::tell_of_dropped;
+pub(crate) use values::assignment;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::shell::halves;
 
 fn of(script: &str) -> Script {
     Script::of(script, &BTreeMap::from([("CLUSTER_NAME", "demo".to_owned())]))
@@ -21,13 +22,13 @@ fn why(script: &str) -> (u32, Why) {
 #[test]
 fn a_script_is_taken_apart_around_its_call() {
     let script = "#!/bin/bash\nset -ex\nsource /var/lib/cloud/scripts/eksctl/bootstrap.helper.sh\nPODS=40\ntouch /a\n/etc/eks/bootstrap.sh ${CLUSTER_NAME} \\\n  --kubelet-extra-args \"--max-pods=$PODS\"\ntouch /b\n";
-    let Call { number, words, before, after, strict, lost, dropped } = call(script);
+    let Call { number, words, before, after, strict, dropped } = call(script);
     assert_eq!(number, 6);
     assert_eq!(words, ["demo", "--kubelet-extra-args", "--max-pods=40"]);
     let head = format!("#!/bin/bash\nset -ex\n{STRICT}\nPODS=40\n");
     assert_eq!(before, Some(format!("{head}touch /a\n")));
     assert_eq!(after, Some(format!("{head}touch /b\n")));
-    assert!(strict && lost.is_empty() && dropped.is_empty());
+    assert!(strict && dropped.is_empty());
 }
 
 /// All of these call the image's script with one word.
@@ -78,9 +79,9 @@ fn what_nobody_does_any_more_is_named() {
     // What the call writes, that nobody waits for it, and what is set for its failure.
     let script = "trap 'echo err' ERR\n/etc/eks/bootstrap.sh demo > /var/log/boot.log 2>&1 &\nwait\n";
     let expected = [
+        (1, "trap 'echo err' ERR", Dropped::Trap),
         (2, "> /var/log/boot.log 2>&1", Dropped::Output),
         (2, "&", Dropped::Beside),
-        (1, "trap 'echo err' ERR", Dropped::Trap),
     ];
     assert_eq!(dropped(script), expected.map(|(line, what, when)| (line, what.to_owned(), when)));
     assert_eq!(call(script).words, ["demo"]);
@@ -105,28 +106,21 @@ fn values_are_split_and_added_to_as_bash_does() {
 }
 
 #[test]
-fn options_say_whether_a_failure_ends_a_script() {
-    for line in ["set -e", "set -xeuo pipefail", "set -o errexit", "#!/bin/bash -xe", STRICT] {
-        assert_eq!(is_strict(line), Some(true), "{line}");
-    }
-    for line in ["set +e", "set +o errexit"] {
-        assert_eq!(is_strict(line), Some(false), "{line}");
-    }
-    for line in ["set -x", "set -o pipefail", "#!/bin/bash", "#!/usr/bin/env bash", "set -- -a"] {
-        assert_eq!(is_strict(line), None, "{line}");
-    }
-}
-
-#[test]
 fn what_only_a_shell_can_follow_is_told_with_its_line() {
     let unknown = |word: &str, line: u32| Why::Unknown(vec![(word.to_owned(), line)]);
     for (script, expected) in [
         ("/etc/eks/bootstrap.sh $(hostname)", (1, unknown("$(hostname)", 1))),
         ("/etc/eks/bootstrap.sh demo \\\n --cluster-id $ID", (1, unknown("$ID", 2))),
-        ("if true; then\n/etc/eks/bootstrap.sh demo\nfi", (2, Why::Condition)),
-        ("if [ -e /a ]; then /etc/eks/bootstrap.sh demo; fi", (1, Why::Condition)),
+        ("if true; then\n/etc/eks/bootstrap.sh demo\nfi", (2, Why::Within(Block::Condition))),
+        ("if [ -e /a ]; then /etc/eks/bootstrap.sh demo; fi", (1, Why::Within(Block::Condition))),
         ("[ -e /a ] || /etc/eks/bootstrap.sh demo", (1, Why::Condition)),
-        ("sed -i s/a/b/ /etc/eks/bootstrap.sh\n/etc/eks/bootstrap.sh demo", (1, Why::Touched)),
+        (
+            "sed -i s/a/b/ /etc/eks/bootstrap.sh\n/etc/eks/bootstrap.sh demo",
+            (1, Why::Touched("sed -i s/a/b/ /etc/eks/bootstrap.sh".to_owned())),
+        ),
+        ("for a in 1 2; do\n  /etc/eks/bootstrap.sh demo && break\ndone", (2, Why::Within(Block::Loop))),
+        ("join() {\n  /etc/eks/bootstrap.sh demo\n}\njoin", (2, Why::Within(Block::Function))),
+        ("exit 0\n/etc/eks/bootstrap.sh demo", (1, Why::Ended("exit 0".to_owned()))),
         ("/etc/eks/bootstrap.sh a\n/etc/eks/bootstrap.sh b", (2, Why::Twice(1))),
         ("A=1\nif true; then\n  A=2\nfi\n/etc/eks/bootstrap.sh demo --cluster-id $A", (5, unknown("$A", 5))),
         ("A=1\nA=$(hostname)\n/etc/eks/bootstrap.sh demo --cluster-id $A", (3, unknown("$A", 3))),
@@ -141,12 +135,12 @@ fn what_only_a_shell_can_follow_is_told_with_its_line() {
 #[test]
 fn what_was_asked_with_a_token_is_handed_over() {
     let script = "#!/bin/bash\nset -u\nTOKEN=$(curl -s -X PUT http://169.254.169.254/latest/api/token -H 'X-aws-ec2-metadata-token-ttl-seconds: 60')\nIID=$(curl -s -H \"X-aws-ec2-metadata-token: $TOKEN\" http://169.254.169.254/latest/meta-data/instance-id)\n/etc/eks/bootstrap.sh demo --kubelet-extra-args \"--node-labels=id=$IID\"\naws ec2 describe --instance-id $IID\n";
-    let Call { words, before, after, lost, .. } = call(script);
+    let Call { words, before, after, dropped, .. } = call(script);
     assert_eq!(words.last().map(String::as_str), Some("--node-labels=id=@{instanceId}"));
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-    assert!(before.contains("IID=$(curl") && before.contains("declare -p IID;"), "{before}");
+    assert!(before.contains("IID=$(curl") && before.contains(&halves::writing().join("\n")), "{before}");
     assert!(!after.contains("curl") && after.contains("before-bootstrap.state"), "{after}");
-    assert_eq!(lost, Vec::<String>::new());
+    assert_eq!(dropped, []);
     // What needs nothing of the shell is asked for again.
     let plain = script.replace("$TOKEN", "none").replace("TOKEN=", "OTHER=");
     let after = call(&plain).after.unwrap_or_default();
@@ -158,7 +152,11 @@ fn what_was_asked_with_a_token_is_handed_over() {
 fn what_functions_use_is_handed_over_with_them() {
     let script = "#!/bin/bash\nTOKEN=$(fetch token)\nmeta() { fetch -t $TOKEN $1; }\n/etc/eks/bootstrap.sh demo\ntouch /$(meta id)\n";
     let before = call(script).before.unwrap_or_default();
-    assert!(before.contains("declare -f; declare -p TOKEN;"), "{before}");
+    assert!(before.contains(&halves::writing().join("\n")), "{before}");
+    // Another shell cannot: that is told, with the line.
+    let told = call(&script.replace("bash", "sh")).dropped;
+    let lines: Vec<u32> = told.iter().filter(|told| told.2 == Dropped::Lost).map(|told| told.0).collect();
+    assert_eq!(lines, [3]);
 }
 
 /// Lines for people stay where the rest of their part is; a log that the first part wrote is not begun anew.
@@ -167,17 +165,10 @@ fn what_is_said_stays_and_logs_are_added_to() {
     let script = "#!/bin/bash\nexec > >(tee /var/log/x.log) 2>&1\nA=$(date)\ntouch /a\n/etc/eks/bootstrap.sh demo\necho it was $A\ntouch /b\n";
     let Call { before, after, .. } = call(script);
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-    assert!(before.contains("tee /var/log/x.log") && before.contains("declare -p A;"), "{before}");
+    assert!(
+        before.contains("tee /var/log/x.log") && before.contains(&halves::writing().join("\n")),
+        "{before}"
+    );
     assert!(after.contains("tee -a /var/log/x.log") && after.contains("echo it was $A\n"), "{after}");
-    for (line, second) in [
-        ("exec > /var/log/x 2>&1", "exec >> /var/log/x 2>&1"),
-        ("exec 1>/x", "exec 1>>/x"),
-        ("exec &> /x", "exec &>> /x"),
-        ("exec >>/x", "exec >>/x"),
-        ("exec 2>&1", "exec 2>&1"),
-        ("exec > >(logger -t x)", "exec > >(logger -t x)"),
-    ] {
-        assert_eq!(appending(line), second);
-    }
     assert_eq!(call("#!/bin/bash\necho begins\n/etc/eks/bootstrap.sh demo\n").before, None);
 }

@@ -3,6 +3,7 @@
 use bringup_diag::Span;
 
 use super::script::{Dropped, Why};
+use super::units::Block;
 use crate::codes;
 use crate::tell::Teller;
 
@@ -19,20 +20,42 @@ impl std::fmt::Display for Why {
                 )
             }
             Self::Condition => write!(out, "whether it is called hangs on how another command ends"),
+            Self::Within(Block::Condition) => {
+                write!(out, "it stands in a condition, which only the node can decide")
+            }
+            Self::Within(Block::Loop) => {
+                write!(out, "it stands in a loop; the agent tries again by itself where joining fails")
+            }
+            Self::Within(Block::Function) => {
+                write!(out, "it stands in a function, and who calls that is not looked for")
+            }
             Self::Twice(first) => write!(out, "it is called on line {first} already"),
-            Self::Touched => write!(out, "something else is done with the script's file"),
+            Self::Touched(command) => {
+                write!(
+                    out,
+                    "`{command}` does something else with it than call it, and the plan does not run it"
+                )
+            }
+            Self::Ended(command) => write!(out, "`{command}` ends the script before the call"),
         }
     }
 }
 
-/// Tells of variables that do not reach the part behind the call.
-pub(crate) fn tell_of_lost(names: &[String], span: Span, tell: &mut Teller<'_>) {
-    for name in names {
-        let message = format!(
-            "the part behind the call uses `{name}`, which the part before it sets: they are two scripts here, and only bash can hand it over"
-        );
-        let hint = "write `#!/bin/bash` into the first line, or set it again behind the call";
-        tell.warning(codes::FIELD_DIFFERS, span, message, hint);
+impl Why {
+    /// What to do about it.
+    pub(crate) fn hint(&self) -> &'static str {
+        match self {
+            Self::Unknown(_) => {
+                "write what it stands for; give a template its parameters with `--parameter NAME=VALUE`"
+            }
+            Self::Touched(_) => {
+                "take this out, and say what it is for in the call's flags or with `--with additions.yaml`: the image's script is read, not run"
+            }
+            Self::Ended(_) => "take it out, or the call",
+            Self::Condition | Self::Within(_) | Self::Twice(_) => {
+                "call it once, outside of conditions, loops and functions, as the image has it"
+            }
+        }
     }
 }
 
@@ -63,13 +86,43 @@ pub(crate) fn tell_of_dropped(
                 "nothing has to be done, unless it has to be done early: put it before the call then",
             ),
             Dropped::Trap => (
-                format!("`{command}` holds for the part before the call only: not for the call, nor behind it"),
-                "set it again behind the call; use `signals` or a hook for `on-failure` for the call itself",
+                format!("`{command}` holds around the call, too, and is not done where the call itself fails"),
+                "use `signals` or a hook for `on-failure` for the call itself",
+            ),
+            Dropped::Lost => (
+                format!(
+                    "`{command}` changes the shell that the part behind the call runs in: they are two scripts here, and only bash can hand that over"
+                ),
+                "write `#!/bin/bash` into the first line, or do it again behind the call",
+            ),
+            Dropped::Descriptor => (
+                format!("`{command}` holds for the part before the call only: they are two scripts here"),
+                "do it again behind the call, or by itself on a line and for output alone, as `exec >> FILE`",
+            ),
+            Dropped::Doubtful => (
+                format!("`{command}` may set anew what the call takes; it is taken as the script has it"),
+                "set it behind this, or write it out in the call",
+            ),
+            Dropped::Ends => (
+                format!("`{command}` may end the script before the call, and well: here the node is set up all the same"),
+                "end it with a failure, such as `exit 1`, where the node is not to be set up",
+            ),
+            Dropped::Hangs => (
+                format!("the call hangs on `{command}`: if that fails, the node is not set up and nothing behind the call is done"),
+                "nothing has to be done, unless what stands behind the call is to be done without it",
+            ),
+            Dropped::Started => (
+                format!("`{command}` has nothing to do with what was started before the call: they are two scripts here"),
+                "wait for it before the call",
+            ),
+            Dropped::Differs => (
+                format!("`{command}` is another one here: the script is two, before the call and behind it, with names of their own"),
+                "write what it stands for",
             ),
         };
         let severity = match when {
-            Dropped::Never | Dropped::Beside | Dropped::Output => Teller::note,
-            Dropped::OnFailure | Dropped::Reader | Dropped::Trap => Teller::warning,
+            Dropped::Never | Dropped::Beside | Dropped::Output | Dropped::Hangs => Teller::note,
+            _ => Teller::warning,
         };
         severity(tell, codes::FIELD_DIFFERS, at(*line), message, hint);
     }

@@ -160,8 +160,7 @@ fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -
         Span::point(line, 1)
     };
     match Script::of(whole, &BTreeMap::new()) {
-        Script::Calls(Call { words, before, after, lost, dropped, strict, .. }) => {
-            shell::tell_of_lost(&lost, at.span, tell);
+        Script::Calls(Call { words, before, after, dropped, strict, .. }) => {
             shell::tell_of_dropped(&dropped, &line, tell);
             let signal = after.as_deref().and_then(signal::taken_out);
             let (after, signal) = match signal {
@@ -183,21 +182,20 @@ fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -
             call::document(&words, at, steps, signal.as_ref(), tell)
         }
         Script::CallsNothing => None,
-        Script::Opaque(Opaque { why: Why::Unknown(words), .. }) => {
+        Script::Opaque(Opaque { why: why @ Why::Unknown(_), .. }) => {
+            let hint = why.hint();
+            let Why::Unknown(words) = why else { return None };
             for (word, number) in words {
                 let message = format!(
                     "this call of `/etc/eks/bootstrap.sh` hangs on `{word}`, which is not known beforehand"
                 );
-                let hint =
-                    "write what it stands for; give a template its parameters with `--parameter NAME=VALUE`";
                 tell.error(codes::FIELD_REFUSED, line(number), message, hint);
             }
             None
         }
         Script::Opaque(Opaque { number, why }) => {
-            let message = format!("this call of `/etc/eks/bootstrap.sh` cannot be read beforehand: {why}");
-            let hint = "call it once, outside of conditions, loops and functions, as the image has it";
-            tell.error(codes::FIELD_REFUSED, line(number), message, hint);
+            let message = format!("the call of `/etc/eks/bootstrap.sh` cannot be read beforehand: {why}");
+            tell.error(codes::FIELD_REFUSED, line(number), message, why.hint());
             None
         }
     }

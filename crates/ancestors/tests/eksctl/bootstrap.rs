@@ -332,7 +332,7 @@ fn what_another_shell_has_set_is_told_of() {
     let told = told(&text);
     assert!(
         told.iter().any(|line| line.starts_with(
-            "warning ancestor/field-differs 10 the part behind the call uses `FOO`, which the part before it sets"
+            "warning ancestor/field-differs 10 `FOO=$(hostname)` changes the shell that the part behind the call runs in"
         )),
         "{told:#?}"
     );
