@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod additions;
+mod cloudformation;
 pub mod codes;
 mod comments;
 mod eksctl;

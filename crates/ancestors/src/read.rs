@@ -8,6 +8,7 @@ use bringup_spec::{Document, Files};
 use bringup_yaml::{Content, Limits, Node};
 
 use crate::additions::{is_additions, lay_over};
+use crate::cloudformation::Policies;
 use crate::comments::without_comments;
 use crate::refusal::Groups;
 use crate::tell::Teller;
@@ -245,14 +246,17 @@ fn translated(inputs: Vec<Theirs<'_>>) -> Read {
     let (files, text) = Files::joined(inputs.iter().map(|theirs| (theirs.input.name, theirs.input.text)));
     let mut tell = Teller::new(&files);
     let mut of_system: BTreeMap<Option<(usize, &str)>, OfSystems> = BTreeMap::new();
+    let mut policies: BTreeMap<Option<(usize, &str)>, Policies> = BTreeMap::new();
     let mut additions = Vec::new();
     let mut rest = Vec::new();
     for (Theirs { trees, resource, .. }, offset) in inputs.into_iter().zip(files.offsets()) {
         for tree in trees {
             let tree = tree.lower_by(offset);
             if let Some(system) = System::of(&tree) {
+                let mut tree = tree.with_merge_keys();
+                policies.extend(Policies::taken_from(&mut tree).map(|policies| (resource, policies)));
                 let systems = of_system.entry(resource).or_default();
-                systems.entry(system).or_default().push(tree.with_merge_keys());
+                systems.entry(system).or_default().push(tree);
             } else if is_additions(&tree) {
                 additions.push(tree);
             } else {
@@ -260,11 +264,11 @@ fn translated(inputs: Vec<Theirs<'_>>) -> Read {
             }
         }
     }
-    tell.has_additions = !additions.is_empty();
     tell.added_minor = additions.iter().find_map(minor);
     if of_system.values().any(|systems| systems.contains_key(&System::Kops)) {
         kops::leave_objects_aside(&mut rest, &mut tell);
     }
+    let subnets = Policies::shared_subnets(policies.values());
     let mut trees = Vec::new();
     let foreign = !of_system.is_empty();
     let several = of_system.keys().flatten().count() > 1;
@@ -274,6 +278,9 @@ fn translated(inputs: Vec<Theirs<'_>>) -> Read {
         for (system, documents) in systems {
             let more = system.translate(&documents, &mut of_resource, &mut tell);
             of_resource.extend(more);
+        }
+        if let Some(policies) = policies.get(&resource) {
+            policies.lay(&mut of_resource, subnets.as_ref(), &mut tell);
         }
         if let Some((_, name)) = resource.filter(|_| several) {
             user_data::sources::name_groups(&mut of_resource, name);

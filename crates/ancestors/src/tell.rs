@@ -12,8 +12,6 @@ use crate::read::Refused;
 pub(crate) struct Teller<'a> {
     files: &'a Files,
     findings: Findings,
-    /// Whether additions stand beside the documents: what they cannot say may come from there.
-    pub(crate) has_additions: bool,
     /// What a document does not say, with the path of it: additions may.
     missing: Vec<(Vec<&'static str>, Finding)>,
     /// What holds for a document as it was translated, unless additions say otherwise.
@@ -44,7 +42,6 @@ impl<'a> Teller<'a> {
         Self {
             files,
             findings: Findings::new(),
-            has_additions: false,
             missing: Vec::new(),
             unless: Vec::new(),
             added_minor: None,

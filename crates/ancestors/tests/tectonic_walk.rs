@@ -30,7 +30,7 @@ const SILENT: &[(&[&str], &str)] = &[
     (&["without", "Unit="], "a path unit starts the service of its name"),
     (&["RemainAfterExit="], "the agent knows by its journal what is done"),
     (&["Restart=on-failure"], "the agent tries again in its own process"),
-    (&["RestartSec="], "the agent and kubelet are started again at times of their own"),
+    (&["k8s-node-bootstrap.service", "RestartSec="], "the agent tries again at times of its own"),
     (&["without", "Restart=always"], "kubelet is always started again"),
     (&["k8s-node-bootstrap.service/contents: -v "], "the container around what is the agent's work"),
     (&["ExecStartPre=/usr/bin/docker run --rm"], "the same"),

@@ -119,8 +119,7 @@ pub(super) fn take(
         };
         if value.contains('$') || value.contains('%') {
             let message = format!("what `--{name}` is only the machine knows: `{value}` is not taken over");
-            let hint =
-                "write the value, or a fact such as `@{address}`, with additions: `kubelet: {flags: {…}}`";
+            let hint = "write the value, or a fact such as `@{address}`, with `--with additions.yaml`: `kubelet: {flags: {…}}`";
             tell.warning(codes::FIELD_DIFFERS, span, message, hint);
             continue;
         }
@@ -155,7 +154,7 @@ fn one(name: &str, value: &str, span: Span, group: &mut Group, cluster: &mut Clu
         "bootstrap-kubeconfig" => {
             let message =
                 format!("the credentials in `{value}` are kubelet's own here, and not traded for others");
-            let hint = "where they are a token's, say so with additions: `join: {method: bootstrap-token, token: {…}}`";
+            let hint = "where they are a token's, say so with `--with additions.yaml`: `join: {method: bootstrap-token, token: {…}}`";
             tell.warning(codes::FIELD_DIFFERS, span, message, hint);
             let mut file = Branch::new(span);
             file.put("file", text(span, value));
@@ -183,7 +182,7 @@ fn one(name: &str, value: &str, span: Span, group: &mut Group, cluster: &mut Clu
             differs(tell, "give it to the cloud's controller manager");
         }
         "hostname-override" => {
-            differs(tell, "write `nodeName: hostname` or another of its words with additions");
+            differs(tell, "write `nodeName: hostname` or another of its words with `--with additions.yaml`");
         }
         "pod-infra-container-image" => group.runtime.put("sandboxImage", text(span, value)),
         "v" if cluster.minor.is_none_or(|minor| minor >= 23) => {
@@ -245,7 +244,7 @@ fn config_file(path: &str, span: Span, group: &mut Group, cluster: &mut Cluster,
     let (Some(at), Some(content), Some(given)) = (at, content, parsed) else {
         let message =
             format!("`{path}` is not among these files: kubelet's configuration is not known from it");
-        let hint = "write its fields with additions: `kubelet: {config: {…}}`";
+        let hint = "write its fields with `--with additions.yaml`: `kubelet: {config: {…}}`";
         tell.warning(codes::FIELD_DIFFERS, span, message, hint);
         return;
     };

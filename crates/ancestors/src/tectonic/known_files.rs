@@ -80,14 +80,14 @@ fn environment(content: &str, span: Span, group: &mut Group, cluster: &mut Clust
                     cluster.say_version(&version, span, tell);
                 } else {
                     let message = format!("`{value}` is no tag of a version of Kubernetes");
-                    let hint = "say the version with additions: `spec: {kubernetes: {version: \"1.33.4\"}}`";
+                    let hint = "say the version with `--with additions.yaml`: `spec: {kubernetes: {version: \"1.33.4\"}}`";
                     tell.warning(codes::FIELD_DIFFERS, span, message, hint);
                 }
             }
             "KUBELET_IMAGE_URL" | "KUBELET_ACI" if value == IMAGE => {}
             "KUBELET_IMAGE_URL" | "KUBELET_ACI" => {
                 let message = format!("kubelet is a program here, and no container of `{value}`");
-                let hint = "say where it comes from with additions: `software: {kubelet: {from: url, …}}`; by default it is in the image";
+                let hint = "say where it comes from with `--with additions.yaml`: `software: {kubelet: {from: url, …}}`; by default it is in the image";
                 tell.note(codes::DIFFERENCE, span, message, hint);
             }
             other => group.environment.put(other, literal(span, &value)),
@@ -111,7 +111,7 @@ fn kubeconfig(content: &str, span: Span, cluster: &mut Cluster, tell: &mut Telle
         say(&mut cluster.authority, text(span, authority), "the cluster's authority", tell);
     }
     let message = format!("`{KUBECONFIG}` holds credentials, and is not taken over");
-    let hint = "have it put there over SSH, or fetched with additions: `join: {method: kubeconfig, kubeconfig: {s3: \"s3://BUCKET/KEY\"}}`; take it out of this config, which every process of the machine can read";
+    let hint = "have it put there over SSH, or fetched with `--with additions.yaml`: `join: {method: kubeconfig, kubeconfig: {s3: \"s3://BUCKET/KEY\"}}`; take it out of this config, which every process of the machine can read";
     tell.warning(codes::INLINE_SECRET, span, message, hint);
 }
 
@@ -182,7 +182,7 @@ pub(super) fn mappings(
     {
         let message =
             format!("`runtime-mappings.yaml` names no runtime for Kubernetes 1.{minor}: it is left aside");
-        let hint = "name one with additions: `runtime: {versions: [{kubernetes: \"1.33\", version: \"2.1.4\"}]}`; without it the runtime is the image's";
+        let hint = "name one with `--with additions.yaml`: `runtime: {versions: [{kubernetes: \"1.33\", version: \"2.1.4\"}]}`; without it the runtime is the image's";
         tell.warning(codes::FIELD_DIFFERS, span, message, hint);
         return;
     }

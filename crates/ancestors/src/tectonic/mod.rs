@@ -179,7 +179,7 @@ fn named(groups: Vec<Group>, tell: &mut Teller<'_>) -> Vec<Node> {
         if starts {
             let message =
                 "every machine of this config starts a cluster once it has the assets: there must be one";
-            let hint = "say which of several with additions: `bootstrap: {store: \"s3://BUCKET/KEY\"}`, or `{fact: …, equals: …}`";
+            let hint = "say which of several with `--with additions.yaml`: `bootstrap: {store: \"s3://BUCKET/KEY\"}`, or `{fact: …, equals: …}`";
             tell.note(codes::DIFFERENCE, group.joins.unwrap_or(group.span), message, hint);
         }
         let stem = if group.is_master { "masters" } else { "workers" };

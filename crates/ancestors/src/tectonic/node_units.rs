@@ -95,7 +95,7 @@ fn bootstrap_command(setting: &Setting, group: &mut Group, cluster: &mut Cluster
             of_failure(setting, tell);
             torcx(&flags, span, group, cluster, tell);
         }
-        Known::Authority => of_authority(span, cluster, tell),
+        Known::Authority => of_authority(span, tell),
         Known::Says => {}
         Known::Mark(path) => {
             let message = format!("`{path}` is not made: what is done is in the agent's journal");
@@ -126,7 +126,7 @@ fn torcx(words: &[String], span: Span, group: &mut Group, cluster: &mut Cluster,
     cluster.detect.get_or_insert(span);
     if !skips(words) {
         let message = "no addon of torcx is fetched: the runtime is the image's";
-        let hint = "say where it comes from with additions: `software: {runtime: {from: extension, …}}`, and which version goes with which Kubernetes: `runtime: {versions: […]}`";
+        let hint = "say where it comes from with `--with additions.yaml`: `software: {runtime: {from: extension, …}}`, and which version goes with which Kubernetes: `runtime: {versions: […]}`";
         tell.note(codes::DIFFERENCE, span, message, hint);
     }
     for word in words {
@@ -209,8 +209,7 @@ pub(super) fn kubelet(
         flags::take(words, *span, group, cluster, tell);
     } else {
         let message = "where kubelet's flags are in this unit is not known: none is taken over";
-        let hint =
-            "write `ExecStart=` with kubelet itself, or its flags with additions: `kubelet: {flags: {…}}`";
+        let hint = "write `ExecStart=` with kubelet itself, or its flags with `--with additions.yaml`: `kubelet: {flags: {…}}`";
         tell.warning(codes::FIELD_DIFFERS, at, message, hint);
     }
 }
@@ -246,7 +245,7 @@ fn kubelet_setting(
 ) {
     let Setting { section, key, value, span } = setting;
     match (section.as_str(), key.as_str()) {
-        (_, "Description" | "Documentation") | ("Install", _) | ("Service", "RestartSec" | "Type") => {}
+        (_, "Description" | "Documentation") | ("Install", _) | ("Service", "Type") => {}
         ("Service", "Restart") => {
             if !matches!(value.as_str(), "always" | "on-failure") {
                 let message =
@@ -282,7 +281,7 @@ fn kubelet_setting(
                     "`{}` is for a kubelet in a container: kubelet is a program here",
                     names.join("`, `")
                 );
-                let hint = "say where kubelet comes from with additions: `software: {kubelet: {from: url, …}}`; by default it is in the image";
+                let hint = "say where kubelet comes from with `--with additions.yaml`: `software: {kubelet: {from: url, …}}`; by default it is in the image";
                 tell.note(codes::DIFFERENCE, *span, message, hint);
             } else {
                 group.kept.keep(section, key, value);
@@ -297,7 +296,7 @@ fn kubelet_setting(
                 of_failure(setting, tell);
                 fetched(&(store, location, path), *span, group, cluster, tell);
             }
-            Known::Authority => of_authority(*span, cluster, tell),
+            Known::Authority => of_authority(*span, tell),
             Known::Container => of_container(setting, tell),
             Known::Says => {}
             // Kubelet itself, in a container: its flags are read.
@@ -310,14 +309,11 @@ fn kubelet_setting(
     }
 }
 
-fn of_authority(span: Span, cluster: &Cluster, tell: &mut Teller<'_>) {
+fn of_authority(span: Span, tell: &mut Teller<'_>) {
     let message = "`/etc/kubernetes/ca.crt` is written from `api.certificateAuthority`, not taken out of the kubeconfig with grep";
-    let hint = if cluster.authority.is_some() || tell.has_additions {
-        "nothing has to be done"
-    } else {
-        "say it with additions: `spec: {api: {endpoint: https://HOST, certificateAuthority: …}}`"
-    };
-    tell.note(codes::DIFFERENCE, span, message, hint);
+    let hint = "say it with `--with additions.yaml`: `spec: {api: {endpoint: https://HOST, certificateAuthority: …}}`";
+    let path = ["spec", "api", "certificateAuthority"];
+    tell.note_of_missing(&path, (codes::DIFFERENCE, span), message, hint);
 }
 
 fn of_container(setting: &Setting, tell: &mut Teller<'_>) {
@@ -358,9 +354,9 @@ fn fetched(
     }
     let message = format!("`{location}` is not fetched to `{path}`: nothing says what its digest is");
     let hint = if path == "/etc/kubernetes/kubeconfig" {
-        "say where the kubeconfig comes from with additions: `join: {method: kubeconfig, kubeconfig: {file: PATH}}`"
+        "say where the kubeconfig comes from with `--with additions.yaml`: `join: {method: kubeconfig, kubeconfig: {file: PATH}}`"
     } else {
-        "write it as an asset with additions: `assets: [{name: NAME, urls: […], sha256: …, path: PATH}]`"
+        "write it as an asset with `--with additions.yaml`: `assets: [{name: NAME, urls: […], sha256: …, path: PATH}]`"
     };
     tell.warning(codes::FIELD_DIFFERS, span, message, hint);
 }

@@ -91,7 +91,7 @@ impl Stage<'_> {
                         let message = format!(
                             "`{key}={value}` ends an attempt of the stage, which is made again: systemd would pass over `{name}.service`"
                         );
-                        let hint = "say which machine starts the cluster with additions: `bootstrap: {fact: …, equals: …}`";
+                        let hint = "say which machine starts the cluster with `--with additions.yaml`: `bootstrap: {fact: …, equals: …}`";
                         tell.warning(codes::FIELD_DIFFERS, *span, message, hint);
                     }
                     let (words, may_fail) = (command_words(value), prefix(value).may_fail);
@@ -137,7 +137,7 @@ impl Stage<'_> {
                 ("Unit", "ConditionPathExists") if *value == format!("!/opt/tectonic/init_{name}.done") => {}
                 _ => {
                     let message = format!("`{key}={value}` of `{name}.path` is not carried out");
-                    let hint = "wait for a file with `PathExists=`; better for a list of digests, with additions: `waitFor: [{manifest: PATH}]`";
+                    let hint = "wait for a file with `PathExists=`; better for a list of digests, with `--with additions.yaml`: `waitFor: [{manifest: PATH}]`";
                     tell.warning(codes::FIELD_DIFFERS, *span, message, hint);
                 }
             }

@@ -121,7 +121,7 @@ fn file_of(file: &Node, group: &mut Group, cluster: &mut Cluster, tell: &mut Tel
                 };
                 let message = format!("`{url}` is not fetched to `{name}`: {why}");
                 let hint = format!(
-                    "write it with additions: `assets: [{{name: NAME, urls: [\"{url}\"], sha256: …, path: {name}}}]`"
+                    "write it with `--with additions.yaml`: `assets: [{{name: NAME, urls: [\"{url}\"], sha256: …, path: {name}}}]`"
                 );
                 tell.warning(codes::FIELD_DIFFERS, path.value.span, message, hint);
                 return None;

@@ -117,7 +117,7 @@ fn not_started(service: &Given<'_>, path: Option<&Given<'_>>, tell: &mut Teller<
     let (message, hint) = if service.name == "bootkube.service" {
         (
             format!("nothing starts `{}` in this config: its machines start no cluster", first.name),
-            "where one is to, enable the unit, or write `bootstrap` and `controlPlane` with additions",
+            "where one is to, enable the unit, or write `bootstrap` and `controlPlane` with `--with additions.yaml`",
         )
     } else {
         (
@@ -125,7 +125,7 @@ fn not_started(service: &Given<'_>, path: Option<&Given<'_>>, tell: &mut Teller<
                 "nothing starts `{}` in this config, or there is no cluster for it: it is not installed",
                 first.name
             ),
-            "where it is to be, enable the unit, or write `platformStage` with additions",
+            "where it is to be, enable the unit, or write `platformStage` with `--with additions.yaml`",
         )
     };
     tell.note(codes::DIFFERENCE, first.span, message, hint);
@@ -138,7 +138,7 @@ fn of_assets(unit: &Given<'_>, tell: &mut Teller<'_>) {
         let message = format!(
             "`{name}` is not taken over: it fetches assets without a digest, and its first failure would end `bootkube.service` for good"
         );
-        let hint = "write them with additions: `assets: [{name: assets, urls: [\"s3://BUCKET/assets.zip\"], sha256: …, path: /opt/tectonic, unpack: zip}]`, or push them over SSH";
+        let hint = "write them with `--with additions.yaml`: `assets: [{name: assets, urls: [\"s3://BUCKET/assets.zip\"], sha256: …, path: /opt/tectonic, unpack: zip}]`, or push them over SSH";
         tell.warning(codes::FIELD_DIFFERS, unit.span, message, hint);
     } else {
         let message = format!("`{name}` is not taken over: what it overwrites in the store stays there");

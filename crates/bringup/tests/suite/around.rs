@@ -69,7 +69,7 @@ fn a_template_is_taken_over_with_its_machines() {
         "      keyName: ops\n",
         "      - device: /dev/xvda\n        sizeGiB: 77\n        type: gp2\n        encrypted: false\n",
         "        tokensRequired: false\n        hopLimit: 1\n",
-        "    scaling:\n      min: 1\n      max: 5\n      desired: 3\n",
+        "    scaling:\n      min: 1\n      max: 5\n      desired: 3\n      rollingUpdate:\n        maxBatchSize: 1\n",
         "    carriers:\n    - cloud-init\n    - cloudformation\n",
     ] {
         assert!(document.contains(line), "{line}\n{document}{}", error(&converted));
@@ -102,13 +102,58 @@ fn a_template_is_taken_over_with_its_machines() {
             "the resource `NodeSecurityGroup` of the type `AWS::EC2::SecurityGroup` shapes the stack",
             "nodes.yaml:28:",
         ),
-        ("`UpdatePolicy` of the resource that launches machines shapes", "nodes.yaml:33:"),
         ("the resource `Bucket` of the type `AWS::S3::Bucket` shapes the stack", "nodes.yaml:39:"),
         ("the section `Outputs` shapes the stack", "nodes.yaml:41:"),
     ] {
         let found = told.split(message).nth(1).and_then(|rest| rest.lines().nth(1));
         assert!(found.is_some_and(|line| line.contains(place)), "{message} at {found:?}\n{told}");
     }
+}
+
+/// The fifth seed's template: subnets, the pace of an update and the wait for the first nodes are the new template's, too.
+#[test]
+fn the_pace_of_updates_and_the_subnets_are_taken_over() {
+    let policy = "    CreationPolicy: {ResourceSignal: {Count: 3, Timeout: PT20M}}\n    UpdatePolicy:\n      AutoScalingRollingUpdate: {MaxBatchSize: 2, MinInstancesInService: !Ref Least, PauseTime: PT5M, SuspendProcesses: [AZRebalance]}\n    Properties:\n      VPCZoneIdentifier: !Ref Subnets\n";
+    let parameters = "Parameters:\n  Least: {Type: Number, Default: 3}\n  Subnets: {Type: \"List<AWS::EC2::Subnet::Id>\"}\n";
+    let signal = "/etc/eks/bootstrap.sh acme\n            /opt/aws/bin/cfn-signal --exit-code $? --stack ${AWS::StackName} --resource NodeGroup --region ${AWS::Region}\n";
+    let template = TEMPLATE
+        .replace("    UpdatePolicy: {AutoScalingRollingUpdate: {MaxBatchSize: 1}}\n    Properties:\n", policy)
+        .replace("Parameters:\n", parameters)
+        .replace("Fn::Base64: |", "Fn::Base64: !Sub |")
+        .replace("/etc/eks/bootstrap.sh acme\n", signal);
+    let folder = folder("nodes.yaml", &template);
+    let arguments = ["convert", "nodes.yaml", "--to", "bringup", "--with", "additions.yaml"];
+    let given = ["--parameter", "Subnets=subnet-0123456789abcdef0,subnet-0123456789abcdef1"];
+    let converted = run(folder.path(), &[&arguments[..], &given[..]].concat());
+    let document = out(&converted);
+    for line in [
+        "      rollingUpdate:\n        maxBatchSize: 2\n        minInService: 3\n        pause: 300s\n      creationTimeout: 1200s\n",
+        "    subnets:\n    - subnet-0123456789abcdef0\n    - subnet-0123456789abcdef1\n",
+    ] {
+        assert!(document.contains(line), "{line}\n{document}{}", error(&converted));
+    }
+    let told = error(&converted);
+    assert!(told.contains("the new template suspends `HealthCheck`"), "{told}");
+    assert!(!told.contains("who deploys the new template is asked"), "{told}");
+    let build = ["build", "nodes.yaml", "--with", "additions.yaml", "-o", "built"];
+    let built = run(folder.path(), &[&build[..], &given[..]].concat());
+    assert_eq!(built.status.code(), Some(0), "{}", error(&built));
+    let made =
+        std::fs::read_dir(folder.path().join("built/acme")).expect("the cluster").next().expect("a group");
+    let made = made.expect("a folder").path().join("template.yaml");
+    let made = std::fs::read_to_string(made).expect("the template");
+    for line in ["Timeout: PT20M", "MaxBatchSize: 2", "MinInstancesInService: 3", "PauseTime: PT5M"] {
+        assert!(made.contains(line), "{line}\n{made}");
+    }
+    // Nobody knows the subnets, and no script signals: both are told.
+    let silent = template.replace(signal, "/etc/eks/bootstrap.sh acme\n");
+    std::fs::write(folder.path().join("nodes.yaml"), silent).expect("a file");
+    let told = error(&run(folder.path(), &arguments));
+    assert!(told.contains("who deploys the new template is asked"), "{told}");
+    assert!(
+        told.contains("the stack waits for signals of its first nodes, and no script sends any"),
+        "{told}"
+    );
 }
 
 /// `aws ec2 describe-launch-template-versions`.

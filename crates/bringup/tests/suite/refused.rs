@@ -49,6 +49,25 @@ fn a_refused_group_is_left_out_and_told() {
     assert!(status == Some(2) && said.contains("--group linux"), "{said}");
 }
 
+/// Whoever finds what is wrong within a group: the translation, the reader of documents, the compiler.
+#[test]
+fn what_is_wrong_within_a_group_leaves_the_others() {
+    for bad in ["volumeSize: big", "instanceType: 17", "labels: {\"a b\": c}"] {
+        let folder = with(&format!("{LINUX}- {{name: bad, {bad}}}\n"));
+        for command in ["build", "explain"] {
+            let (status, said) = code(folder.path(), &[command, "cluster.yaml"]);
+            assert_eq!(status, Some(1), "{command} {bad}: {said}");
+            assert_eq!(said.matches("error[").count(), 1, "{command} {bad}: {said}");
+        }
+        let built = tree(&folder.path().join("bringup-out"));
+        assert!(built.contains_key("demo/linux/plan.json"), "{:?}", built.keys());
+        assert!(!built.keys().any(|path| path.contains("bad")), "{:?}", built.keys());
+    }
+    let alone = with(&LINUX.replace("m5.large", "m5.large, labels: {\"a b\": c}"));
+    let (status, said) = code(alone.path(), &["build", "cluster.yaml"]);
+    assert!(status == Some(2) && said.contains("nothing was written"), "{said}");
+}
+
 /// Those who want another group are not concerned, and those who want this one get nothing.
 #[test]
 fn a_refused_group_is_a_note_to_those_who_want_another() {
