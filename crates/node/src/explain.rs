@@ -105,7 +105,7 @@ pub(crate) fn explain(question: &Question<'_>, state: State) -> Explained {
         let mut why = String::new();
         for effect in effects {
             match effect {
-                Effect::Record { .. } | Effect::Keep(_) | Effect::Report(_) => {}
+                Effect::Record { .. } | Effect::Keep(_) | Effect::Report(_) | Effect::Fail { .. } => {}
                 Effect::Tell(event) => {
                     let skipped = event.event == Happened::Skipped.word() && event.why.is_empty();
                     let step = plan.steps.iter().find(|step| skipped && step.name == event.step);

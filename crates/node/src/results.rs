@@ -58,10 +58,19 @@ pub(crate) fn done(files: &Files<'_>, done: &Done) -> Result<(), FileFault> {
     files.remove(Path::new(places::FAILED)).map(|_| ())
 }
 
-/// That it did not: no earlier success stays.
-pub(crate) fn failed(files: &Files<'_>, failed: &Failed) -> Result<(), FileFault> {
-    write(files, places::FAILED, PRIVATE, failed)?;
+/// That it did not: no earlier success stays. Where it is `known`, what is there about this very end says more.
+pub(crate) fn failed(files: &Files<'_>, failed: &Failed, known: bool) -> Result<(), FileFault> {
+    if !(known && is_told(files, failed)) {
+        write(files, places::FAILED, PRIVATE, failed)?;
+    }
     files.remove(Path::new(places::DONE)).map(|_| ())
+}
+
+fn is_told(files: &Files<'_>, failed: &Failed) -> bool {
+    let there = files.read(Path::new(places::FAILED)).ok().flatten();
+    let there = there.and_then(|bytes| serde_json::from_slice::<Failed>(&bytes).ok());
+    let end = |failed: &Failed| (failed.boot.clone(), failed.plan.clone(), failed.step.clone());
+    there.is_some_and(|there| end(&there) == end(failed))
 }
 
 fn write(files: &Files<'_>, path: &str, mode: u32, result: &impl Serialize) -> Result<(), FileFault> {
@@ -109,7 +118,7 @@ mod tests {
         status(&files, &paused("password=hunter2\n")).unwrap();
         let report = json!({"at_ms": 1, "boot": "b", "identity": "i", "cluster": "c", "group": "g", "plan": "p",
             "step": "s", "attempts": 1, "why": "w", "fix": "f", "tail": "password=hunter2\n"});
-        failed(&files, &serde_json::from_value::<Failed>(report).unwrap()).unwrap();
+        failed(&files, &serde_json::from_value::<Failed>(report).unwrap(), false).unwrap();
         let all = there(&machine);
         assert_eq!(all.len(), 3);
         for (path, mode, content) in all {

@@ -252,16 +252,20 @@ impl Run<'_> {
                     Err(failure) => Led::Heard(Happening::Failed(failure)),
                 }
             }
-            Effect::GiveUp { failed, known } => {
-                if !known {
-                    results::failed(&files, &failed)?;
-                    actions::signal::failure(
-                        self.machine,
-                        self.plan,
-                        &self.knowledge,
-                        &self.network,
-                        &failed,
-                    );
+            Effect::Fail { failed, known } => {
+                // A disk that is full must not keep others from hearing of it.
+                if let Err(fault) = results::failed(&files, &failed, known) {
+                    Teller::note(&fault.to_string());
+                }
+                Led::On
+            }
+            Effect::GiveUp { failed, record } => {
+                if let Some(record) = record {
+                    let Self { machine, plan, knowledge, network, .. } = self;
+                    actions::signal::failure(machine, plan, knowledge, network, &failed);
+                    self.record(&record, true)?;
+                    // The disk may have been mended since.
+                    results::failed(&files, &failed, true)?;
                 }
                 Led::End(Ended::No)
             }

@@ -144,12 +144,20 @@ pub enum Effect {
         /// The step's place in the plan.
         index: usize,
     },
+    /// Write this to `failed.json`, and return when it is on the disk. Nobody hears that it is given up before that.
+    Fail {
+        /// What it says.
+        failed: Box<Failed>,
+        /// Whether an earlier run in this boot has come to this end already: what it left on the disk says more.
+        known: bool,
+    },
     /// Stop for good.
     GiveUp {
-        /// What `failed.json` says.
+        /// What those hear whom success would have been told.
         failed: Box<Failed>,
-        /// Whether it was known already, from an earlier run in this boot: what is on the disk says more.
-        known: bool,
+        /// What to write once they have heard it: whoever dies before leaves it to the next one to tell them. None, if they
+        /// have.
+        record: Option<Box<Record>>,
     },
     /// Write this to `done.json`, and return when it is on the disk. Nobody hears that all is done before that.
     Report(Box<Done>),

@@ -1,9 +1,11 @@
 //! Whether a step is to be done.
 
 use bringup_plan::{Action, Content, Step};
+use bringup_spec::OnFailure;
 
 use super::{Course, Known};
 use crate::made::{Made, made_by, read_by};
+use crate::manner::Manner;
 use crate::state::{Last, StepState};
 
 /// What is to be done about a step.
@@ -15,6 +17,8 @@ pub(super) enum Choice {
     Pass { why: String },
     /// It failed earlier in this boot, and the course ends.
     End { why: String, attempts: u32 },
+    /// It failed earlier in this boot as often as it may, and an agent died before anything came of it.
+    Spent { why: String },
     /// It is to be done; again, where something is said.
     Do { because: String },
     /// An agent died while its program ran.
@@ -41,6 +45,9 @@ impl Course<'_> {
             Last::Rebooting if now => Choice::NeverRebooted,
             Last::GaveUp if now && !self.again => {
                 Choice::End { why: known.why.clone(), attempts: known.attempts }
+            }
+            Last::Failed if now && !self.again && is_spent(step, known) => {
+                Choice::Spent { why: known.why.clone() }
             }
             Last::Continued if now => Choice::Pass { why: known.why.clone() },
             Last::Started | Last::Paused if now && may_outlive(&step.action) => Choice::Adopt,
@@ -96,6 +103,13 @@ impl Course<'_> {
             None => std::collections::BTreeSet::new(),
         }
     }
+}
+
+/// Whether a step has failed as often as it may, and is not tried again by itself then.
+fn is_spent(step: &Step, known: &StepState) -> bool {
+    let manner = Manner::of(step);
+    let ends = matches!(manner.then, OnFailure::Continue | OnFailure::GiveUp);
+    ends && manner.attempts.is_some_and(|attempts| known.failures >= attempts)
 }
 
 /// Whether a step runs programs in units of their own, which go on when the agent dies.

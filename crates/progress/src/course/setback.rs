@@ -8,6 +8,17 @@ use crate::manner::{LONGEST_PROBE_MS, probe_wait};
 use crate::record::{Failure, FailureKind, Outcome};
 use crate::status::StepProgress;
 
+/// Whose end it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// This run's.
+    New,
+    /// An earlier run's, which may have died before everybody had heard of it.
+    Untold,
+    /// An earlier run's.
+    Known,
+}
+
 impl Course<'_> {
     pub(super) fn failed(
         &mut self,
@@ -43,15 +54,24 @@ impl Course<'_> {
         }
         match manner.then {
             OnFailure::Retry | OnFailure::Pause => self.pause(task, failure, around, effects),
-            OnFailure::Continue => {
-                self.record_work(&task, Outcome::Continued { why: failure.reason() }, around, effects);
-                self.tell(&name, Happened::Continued, &failure.why, around, effects);
-                self.continued.insert(self.next, failure);
-                self.pass(StepProgress::Continued);
-                self.consider(None, around, effects);
-            }
-            OnFailure::GiveUp => self.give_up(&task, &failure, false, around, effects),
+            OnFailure::Continue => self.go_on_without(&task, failure, around, effects),
+            OnFailure::GiveUp => self.give_up(&task, &failure, End::New, around, effects),
         }
+    }
+
+    pub(super) fn go_on_without(
+        &mut self,
+        task: &Task,
+        failure: Failure,
+        around: &Surroundings<'_>,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.record_work(task, Outcome::Continued { why: failure.reason() }, around, effects);
+        let name = self.name(task);
+        self.tell(&name, Happened::Continued, &failure.why, around, effects);
+        self.continued.insert(self.next, failure);
+        self.pass(StepProgress::Continued);
+        self.consider(None, around, effects);
     }
 
     fn pause(
@@ -110,22 +130,26 @@ impl Course<'_> {
         &mut self,
         task: &Task,
         failure: &Failure,
-        known: bool,
+        end: End,
         around: &Surroundings<'_>,
         effects: &mut Vec<Effect>,
     ) {
-        if !known {
-            self.record_work(task, Outcome::GaveUp { why: failure.reason() }, around, effects);
-        }
+        let failed = Box::new(self.failed_report(task, failure, around));
+        effects.push(Effect::Fail { failed: failed.clone(), known: end != End::New });
         let name = self.name(task);
         self.tell(&name, Happened::GaveUp, &failure.why, around, effects);
         if let Some(progress) = self.progress.get_mut(self.next) {
             *progress = StepProgress::GaveUp;
         }
         self.stage = Stage::GivenUp;
-        let failed = Box::new(self.failed_report(task, failure, around));
         effects.push(Effect::Publish(Box::new(self.status_of_end(task, failure, around))));
-        effects.push(Effect::GiveUp { failed, known });
+        let record = match end {
+            End::New | End::Untold => {
+                self.work_record(task, Outcome::GaveUp { why: failure.reason() }, around).map(Box::new)
+            }
+            End::Known => None,
+        };
+        effects.push(Effect::GiveUp { failed, record });
     }
 }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use bringup_plan::{Action, InstallSource, Step};
-use bringup_spec::Phase;
+use bringup_spec::{OnFailure, Phase};
 
 use super::choice::Choice;
-use super::setback::overdue;
+use super::setback::{End, overdue};
 use super::{Adopted, Course, Effect, Happening, Order, Refusal, Stage, Surroundings, Task, What};
 use crate::event::{Event, Happened};
 use crate::made::{Made, made_by};
@@ -147,10 +147,17 @@ impl Course<'_> {
                     return self.give_up(
                         &Task { attempt: attempts, ..task },
                         &failure,
-                        true,
+                        End::Known,
                         around,
                         effects,
                     );
+                }
+                Choice::Spent { why } => {
+                    let failure = Failure::new(FailureKind::Permanent, why, "");
+                    return match Manner::of(step).then {
+                        OnFailure::Continue => self.go_on_without(&task, failure, around, effects),
+                        _ => self.give_up(&task, &failure, End::Untold, around, effects),
+                    };
                 }
                 Choice::Do { because } => {
                     task.because = because;
@@ -348,20 +355,37 @@ impl Course<'_> {
         around: &Surroundings<'_>,
         effects: &mut Vec<Effect>,
     ) {
-        if let (What::Step, Some(step)) = (&task.what, self.step()) {
-            // What can be done twice without anybody noticing need not be known to be done: it reaches the disk with the
-            // next record.
-            let harmless = matches!(outcome, Outcome::Succeeded(_)) && is_harmless(&step.action);
-            let work =
-                Work { step: step.name.clone(), digest: task.digest.clone(), attempt: task.attempt, outcome };
-            self.record(Entry::Step(work), !task.fleeting && !harmless, around, effects);
+        // What can be done twice without anybody noticing need not be known to be done: it reaches the disk with the next
+        // record.
+        let harmless = matches!(outcome, Outcome::Succeeded(_))
+            && self.step().is_some_and(|step| is_harmless(&step.action));
+        if let Some(record) = self.work_record(task, outcome, around) {
+            effects.push(Effect::Record { record, sync: !task.fleeting && !harmless });
         }
     }
 
+    /// The record of how a step went, taken in.
+    pub(super) fn work_record(
+        &mut self,
+        task: &Task,
+        outcome: Outcome,
+        around: &Surroundings<'_>,
+    ) -> Option<Record> {
+        let (What::Step, Some(step)) = (&task.what, self.step()) else { return None };
+        let work =
+            Work { step: step.name.clone(), digest: task.digest.clone(), attempt: task.attempt, outcome };
+        Some(self.taken_in(Entry::Step(work), around))
+    }
+
     fn record(&mut self, entry: Entry, sync: bool, around: &Surroundings<'_>, effects: &mut Vec<Effect>) {
+        let record = self.taken_in(entry, around);
+        effects.push(Effect::Record { record, sync });
+    }
+
+    fn taken_in(&mut self, entry: Entry, around: &Surroundings<'_>) -> Record {
         let record = Record { at_ms: around.at_ms, boot: self.boot.clone(), entry };
         self.state.apply(&record);
-        effects.push(Effect::Record { record, sync });
+        record
     }
 }
 

@@ -1,6 +1,6 @@
 //! Retry, pause, continue, give up.
 
-use bringup_progress::{Entry, FailureKind, Standing, StepProgress};
+use bringup_progress::{Entry, FailureKind, Outcome, Record, Standing, StepProgress, Work};
 use serde_json::json;
 
 use crate::machine::{Answer, End, Machine};
@@ -56,6 +56,41 @@ fn giving_up_is_for_this_boot_unless_somebody_asks() {
     assert!(matches!(asked.up_within(&plan, bringup_progress::Range::default(), true), End::Done(_)));
     machine.reboot();
     assert!(matches!(machine.up(&plan), End::Done(_)));
+}
+
+/// Whenever the agent dies on its way to the end, the next one comes to the same end: the report is there, others have heard
+/// of it, and the step is not tried more often than it may be.
+#[test]
+fn an_end_that_an_agent_dies_at_is_the_next_ones() {
+    for then in ["give-up", "continue"] {
+        let plan = hook(2, then);
+        let failing = || Machine::answering("hook", &[TRANSIENT, TRANSIENT, TRANSIENT, TRANSIENT]);
+        let mut whole = failing();
+        let end = std::mem::discriminant(&whole.up(&plan));
+        let mut deaths = 0;
+        for life in 0..whole.ticks {
+            let mut machine = failing();
+            machine.life = Some(life);
+            assert!(matches!(machine.up(&plan), End::Died), "{then} {life}");
+            deaths += 1;
+            machine.life = None;
+            assert_eq!(std::mem::discriminant(&machine.up(&plan)), end, "{then} {life}");
+            let failed = |record: &Record| {
+                matches!(&record.entry, Entry::Step(Work { outcome: Outcome::Failed { .. }, .. }))
+            };
+            assert_eq!(machine.records().into_iter().filter(failed).count(), 2, "{then} {life}");
+            if then == "give-up" {
+                let failed = machine.failed.as_ref().expect("a report");
+                assert_eq!((failed.step.as_str(), failed.why.as_str()), ("hook", "no luck"), "{life}");
+                assert!(machine.signalled > 0, "{life}");
+                // Nobody is told again once it is known.
+                let told = machine.signalled;
+                assert!(matches!(machine.up(&plan), End::GaveUp(_, true)));
+                assert_eq!(machine.signalled, told, "{life}");
+            }
+        }
+        assert!(deaths > 10, "{deaths}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use bringup_plan::{Action, Content, Plan, Step};
 use bringup_progress::{
     Adopted, Course, Done, Effect, Entry, Event, Failed, Failure, FailureKind, Happening, Known, Made, Order,
-    Outcome, Range, Record, State, Status, Success, Surroundings, Work, decode, digest,
+    Outcome, Range, Record, State, Status, Success, Surroundings, Work, Writer, decode, digest,
 };
 
 /// What an attempt gives, where it is not success.
@@ -68,6 +68,10 @@ pub(crate) struct Machine {
     pub(crate) always_asks: bool,
     /// What `done.json` says.
     pub(crate) reported: Option<Done>,
+    /// What `failed.json` says.
+    pub(crate) failed: Option<Failed>,
+    /// How often others were told of it.
+    pub(crate) signalled: usize,
     pub(crate) most_waits: usize,
 }
 
@@ -195,11 +199,7 @@ impl Machine {
                 self.tick()?;
                 let takes_time = match effect {
                     Effect::Record { record, sync } => {
-                        let (line, next) = writer.line(&record).expect("a line");
-                        self.journal.extend_from_slice(&line.as_bytes()[..line.len() / 2]);
-                        self.tick()?;
-                        self.journal.extend_from_slice(&line.as_bytes()[line.len() / 2..]);
-                        writer = next;
+                        writer = self.write(&writer, &record)?;
                         if let Entry::Step(Work { step, digest, outcome: Outcome::Succeeded(_), .. }) =
                             record.entry
                         {
@@ -229,6 +229,8 @@ impl Machine {
                         let is_last = event.event == "arrived" && range.until.is_none();
                         let reported = self.reported.as_ref().is_some_and(|done| done.boot == event.boot);
                         assert!(!is_last || reported, "it is told before it is on the disk");
+                        let failed = self.failed.as_ref().is_some_and(|failed| failed.boot == event.boot);
+                        assert!(event.event != "gave-up" || failed, "it is told before it is on the disk");
                         self.events.push(event);
                         false
                     }
@@ -272,7 +274,22 @@ impl Machine {
                         let to = plan.steps[index].handed_to.clone().expect("units");
                         return Ok(End::HandedOver(to.path));
                     }
-                    Effect::GiveUp { failed, known } => return Ok(End::GaveUp(*failed, known)),
+                    Effect::Fail { failed, known } => {
+                        let told = self.failed.as_ref().is_some_and(|told| told.boot == failed.boot);
+                        if !(known && told) {
+                            self.failed = Some(*failed);
+                        }
+                        false
+                    }
+                    Effect::GiveUp { failed, record } => {
+                        if let Some(record) = &record {
+                            self.signalled += 1;
+                            self.tick()?;
+                            self.write(&writer, record)?;
+                            self.synced = self.journal.len();
+                        }
+                        return Ok(End::GaveUp(*failed, record.is_none()));
+                    }
                     Effect::Report(done) => {
                         self.reported = Some(*done);
                         false
@@ -283,6 +300,15 @@ impl Machine {
             }
             happening = answer.expect("an effect that takes time");
         }
+    }
+
+    /// Writes a record, in two halves: it may die between them.
+    fn write(&mut self, writer: &Writer, record: &Record) -> Result<Writer, Dead> {
+        let (line, next) = writer.line(record).expect("a line");
+        self.journal.extend_from_slice(&line.as_bytes()[..line.len() / 2]);
+        self.tick()?;
+        self.journal.extend_from_slice(&line.as_bytes()[line.len() / 2..]);
+        Ok(next)
     }
 
     fn act(&mut self, plan: &Plan, order: &Order) -> Result<Happening, Dead> {
