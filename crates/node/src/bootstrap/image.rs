@@ -16,6 +16,7 @@ use crate::machine::Machine;
 use crate::{node_config, originals};
 
 const KUBELET_CONFIG: &str = "/etc/kubernetes/kubelet/kubelet-config.json";
+const DOCKER_CONFIG: &str = "/etc/docker/daemon.json";
 
 /// From this version on, systemd mounts a file system for BPF by itself.
 const BPF_SINCE: u32 = 238;
@@ -33,27 +34,34 @@ pub(super) fn look(machine: &Machine, request: &BootstrapRequest, instance: &Ins
         Some(path) => Some(eyes.given(path).map_err(wrong)?),
         None => eyes.read("/etc/eks/containerd/containerd-config.toml").map_err(wrong)?,
     };
-    let before = originals::place(Path::new(KUBELET_CONFIG)).display().to_string();
+    let before = |path: &str| originals::place(Path::new(path)).display().to_string();
+    // What an earlier call has written there is none of the image's.
+    let docker_config = match eyes.read(&before(DOCKER_CONFIG)).map_err(wrong)? {
+        None => eyes.read(DOCKER_CONFIG).map_err(wrong)?,
+        kept => kept,
+    };
     let gpu = "/etc/eks/bootstrap-gpu.sh";
-    let programs = FOLDERS.iter().map(|folder| format!("{folder}/setup-local-disks"));
+    let disks = FOLDERS.map(|folder| format!("{folder}/setup-local-disks"));
+    // Beneath a root nothing is run, and programs need not be there.
+    let disks = disks.into_iter().find(|path| !machine.is_itself() || eyes.is_program(path));
     Ok(Image {
         kubelet_version: Some(version).filter(|version| !version.is_empty()),
         architecture: architecture(),
         kubelet_config: eyes.read(KUBELET_CONFIG).map_err(wrong)?,
-        kubelet_config_before: eyes.read(&before).map_err(wrong)?,
+        kubelet_config_before: eyes.read(&before(KUBELET_CONFIG)).map_err(wrong)?,
         extra_args: eyes
             .read("/etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf")
             .map_err(wrong)?,
         kubelet_unit: eyes.read("/etc/eks/containerd/kubelet-containerd.service").map_err(wrong)?,
         sandbox_unit: eyes.read("/etc/eks/containerd/sandbox-image.service").map_err(wrong)?,
         containerd_config,
-        docker_config: eyes.read("/etc/docker/daemon.json").map_err(wrong)?,
+        docker_config,
         max_pods: eyes.read("/etc/eks/eni-max-pods.txt").map_err(wrong)?,
         bpf_unit: eyes.read("/etc/systemd/system/sys-fs-bpf.mount").map_err(wrong)?,
         bpf_mounted: machine.is_itself() && bpf_mounted(),
         bpf_by_systemd: machine.is_itself() && systemd_version().is_some_and(|version| version >= BPF_SINCE),
         gpu_helper: eyes.is_program(gpu).then(|| gpu.to_owned()),
-        local_disks: programs.into_iter().find(|path| eyes.is_program(path)),
+        local_disks: disks,
         fips_registry: machine.is_itself() && fips_registry(request, instance),
         agent: agent(&eyes),
     })

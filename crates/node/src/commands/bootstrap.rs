@@ -40,11 +40,26 @@ pub(crate) fn help() -> String {
     )
 }
 
+/// What the script takes from its environment alone.
+const PAUSE_IMAGE: &str = "PAUSE_CONTAINER_IMAGE";
+
 /// Values that the script takes from its environment where their flags are not given; of two, the last one counts.
-fn from_environment() -> Vec<String> {
+fn from_environment(words: &[String]) -> Vec<String> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    if variable(PAUSE_IMAGE).is_some() {
+        Teller::note(&format!(
+            "`{PAUSE_IMAGE}` of the environment counts for nothing here: give `--pause-container-account`, or another \
+             image in the file of `--containerd-config-file`"
+        ));
+    }
     let given = |flag: &Flag| {
+        let name = format!("--{}", flag.name);
+        let is_it = |word: &String| *word == name || word.starts_with(&format!("{name}="));
+        if words.iter().any(is_it) {
+            return None;
+        }
+        let value = variable(&flag.variable())?;
         let variable = flag.variable();
-        let value = std::env::var(&variable).ok().filter(|value| !value.is_empty())?;
         Teller::note(&format!(
             "`{variable}` of the environment counts as `--{}`, as with the script",
             flag.name
@@ -57,8 +72,9 @@ fn from_environment() -> Vec<String> {
 /// Carries a call out.
 pub(crate) fn execute(options: &Bootstrap) -> Ended {
     let names = BESIDE.map(|flag| flag.name);
-    let mut words = from_environment();
-    words.extend(options.words.iter().map(|word| word.to_string_lossy().into_owned()));
+    let given: Vec<String> = options.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let mut words = from_environment(&given);
+    words.extend(given);
     let parsed = bootstrap_flags::parse(&words, &names);
     if parsed.help {
         let usage = "Joins an EKS cluster as the image's `bootstrap.sh` does\n\nUsage: bringup-node bootstrap CLUSTER [FLAGS]";

@@ -179,12 +179,14 @@ fn the_environment_counts_where_no_flag_does() {
     command.args(["--dns-cluster-ip", "10.1.0.10"]).arg("--facts").arg(node.beside("facts.json"));
     let variables =
         [("USE_MAX_PODS", "false"), ("DNS_CLUSTER_IP", "10.2.0.10"), ("KUBELET_EXTRA_ARGS", "--v=4")];
-    let ran = ran(command.envs(variables), "");
+    let ran = ran(command.envs(variables).env("PAUSE_CONTAINER_IMAGE", "example.com/pause"), "");
     assert_eq!(ran.code, Some(0), "{}", ran.errors);
     let config = config(&node);
     assert_eq!((config.get("maxPods"), &config["clusterDNS"]), (None, &json!(["10.1.0.10"])));
     assert!(drop_in(&node, "30-kubelet-extra-args.conf").unwrap().contains("=--v=4'"));
     assert!(ran.errors.contains("`USE_MAX_PODS` of the environment counts as `--use-max-pods`"));
+    assert!(!ran.errors.contains("DNS_CLUSTER_IP"), "the flag counts: {}", ran.errors);
+    assert!(ran.errors.contains("`PAUSE_CONTAINER_IMAGE` of the environment counts for nothing"));
 }
 
 #[test]
@@ -255,6 +257,42 @@ fn a_file_for_containerd_is_taken_where_the_caller_sees_it() {
     let broken = called(&node, &[&GIVEN[..], &[&file]].concat());
     assert_eq!(broken.code, Some(2));
     assert!(broken.errors.contains("containerd's configuration is no TOML"), "{}", broken.errors);
+}
+
+/// Nothing in place of a directory, as an unset variable leaves it, is not this machine's own root.
+#[test]
+fn no_directory_is_no_root() {
+    let mut command = Command::new("unshare");
+    command.args(["--net", "timeout", "10"]).arg(agent()).arg("bootstrap").args(GIVEN);
+    let ran = ran(command.args(["--root", "", "--facts", "/nowhere/facts.json"]), "");
+    assert_eq!(ran.code, Some(2), "{}", ran.errors);
+    assert!(ran.errors.contains("cannot open ``"), "{}", ran.errors);
+}
+
+#[test]
+fn docker_is_configured_from_what_the_image_had() {
+    crate::node::needs_root();
+    let node = node();
+    node.put("/etc/eks/kubelet-version.txt", "Kubernetes v1.23.17-eks-1\n");
+    node.put("/etc/docker/daemon.json", r#"{"bridge": "none", "live-restore": true, "max": 10}"#);
+    let daemon =
+        || -> Value { serde_json::from_str(&node.read("/etc/docker/daemon.json").unwrap()).unwrap() };
+    well(&node, &[&GIVEN[..], &["--docker-config-json", r#"{"own": 1}"#]].concat());
+    assert_eq!(daemon(), json!({"own": 1}));
+    well(&node, &[&GIVEN[..], &["--enable-docker-bridge", "true"]].concat());
+    assert_eq!(daemon(), json!({"bridge": "docker0", "live-restore": false, "max": 10}));
+}
+
+/// No program is run there, so that none has to be there.
+#[test]
+fn beneath_a_root_disks_are_left_to_the_machine() {
+    crate::node::needs_root();
+    let node = node();
+    let ran = well(&node, &[&GIVEN[..], &["--local-disks", "raid0", "--until=configure"]].concat());
+    assert!(Node::begun(&ran).contains(&"local-disks"), "{}", ran.errors);
+    assert!(
+        node.read("/etc/bringup/plan.json").unwrap().contains("\"/usr/bin/setup-local-disks\",\"raid0\"")
+    );
 }
 
 /// The script reads it only where containerd runs the containers.

@@ -87,6 +87,11 @@ impl Call<'_> {
                     config.insert(key.to_owned(), json!(value));
                 }
             }
+        } else {
+            // Of an earlier call with the other runtime, docker would have another driver than kubelet.
+            for key in CGROUPS.map(|(key, _)| key).into_iter().chain(["cgroupDriver"]) {
+                as_it_was(key, &mut config, &before);
+            }
         }
         self.pods_in_force(&config, pods);
         let mut text = serde_json::to_string_pretty(&config).unwrap_or_default();

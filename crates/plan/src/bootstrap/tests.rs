@@ -347,6 +347,21 @@ fn a_file_system_for_bpf_is_mounted_unless_there_is_one() {
     assert!(has(&Image { bpf_mounted: true, bpf_unit: ours, ..bare }, &[]));
 }
 
+/// docker's driver is another one than containerd's: kubelet does not start with the wrong one.
+#[test]
+fn a_second_call_with_docker_takes_back_what_goes_with_containerd() {
+    let mut pristine = image("1.23.0");
+    pristine.kubelet_config = Some(r#"{"cgroupDriver": "cgroupfs"}"#.to_owned());
+    let first = plan_on(&pristine, &["--container-runtime", "containerd"]);
+    assert_eq!(config(&first)["cgroupDriver"], "systemd");
+    let mut later = pristine.clone();
+    later.kubelet_config_before = pristine.kubelet_config;
+    later.kubelet_config = text(&first, kubelet::CONFIG);
+    let second = config(&plan_on(&later, &[]));
+    assert_eq!(second["cgroupDriver"], "cgroupfs");
+    assert_eq!((second.get("systemReservedCgroup"), second.get("kubeReservedCgroup")), (None, None));
+}
+
 #[test]
 fn a_second_call_takes_back_what_the_first_one_set() {
     let pristine = image("1.27.0");

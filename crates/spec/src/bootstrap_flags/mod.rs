@@ -149,7 +149,9 @@ pub fn parse(words: &[String], beside: &[&str]) -> ParsedCall {
         let hint = "put values with blanks into quotes, and write one name";
         findings.push(Finding::error(codes::BOOTSTRAP_WORD, message).hint(hint));
     }
-    values.retain(|_, value| !value.is_empty());
+    // What stands beside the script's own flags is not filled in by templates: nothing in place of a directory is a mistake,
+    // and not the root of this machine.
+    values.retain(|name, value| !value.is_empty() || beside.contains(&name.as_str()));
     let mut reader = Reader { values, findings };
     let request = reader.request(cluster.unwrap_or_default());
     let Reader { values, findings } = reader;

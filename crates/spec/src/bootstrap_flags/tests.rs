@@ -134,6 +134,12 @@ fn flags_beside_the_scripts_own_are_handed_back() {
     assert!(parsed.help && parsed.request.is_some());
     let expected = [("facts", "y"), ("root", "/x")];
     assert_eq!(parsed.beside, expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+    // Nothing is not the same as none: it would be this machine's own root.
+    let parsed = parse(&words("prod --root '' --facts="), &["root", "facts"]);
+    assert_eq!(
+        parsed.beside,
+        [("facts", ""), ("root", "")].map(|(k, v)| (k.to_owned(), v.to_owned())).into()
+    );
     // A value of another flag is none of them.
     let parsed = parse(&words("prod --kubelet-extra-args --root"), &["root"]);
     assert!(parsed.beside.is_empty());
