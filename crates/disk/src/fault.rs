@@ -21,6 +21,11 @@ impl FileFault {
         move |source| Self { doing, path: path.to_owned(), source }
     }
 
+    /// Whether links on the way lead to each other.
+    pub fn is_a_loop(&self) -> bool {
+        self.source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+    }
+
     /// Whether an administrator can mend it without changing the plan: a full disk, a read-only one, a quota.
     pub fn is_for_the_operator(&self) -> bool {
         use io::ErrorKind as Kind;
@@ -32,7 +37,7 @@ impl FileFault {
                 | Kind::PermissionDenied
                 | Kind::NotADirectory
                 | Kind::IsADirectory
-        )
+        ) || self.is_a_loop()
     }
 }
 

@@ -89,8 +89,13 @@ fn owner(entry: Entry) -> Owner {
 fn look(files: Files<'_>, path: &Path) -> Result<Option<Entry>, FileFault> {
     let fault = |source| FileFault { doing: "look at", path: path.to_owned(), source };
     match files.disk().look(path) {
-        // Something on the way is no directory: nothing can stand there.
-        Err(source) if source.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
+        // Something on the way is no directory, or leads nowhere: nothing can stand there, and whoever writes there is told.
+        Err(source)
+            if source.kind() == std::io::ErrorKind::NotADirectory
+                || source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) =>
+        {
+            Ok(None)
+        }
         found => found.map_err(fault),
     }
 }

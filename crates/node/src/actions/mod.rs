@@ -111,6 +111,7 @@ pub(crate) fn of_file(fault: &FileFault) -> Failure {
     let cure = match fault.source.kind() {
         Kind::IsADirectory | Kind::DirectoryNotEmpty => "move the directory away",
         Kind::NotADirectory => "move away what is no directory there",
+        _ if fault.is_a_loop() => "move away the link that leads to itself",
         Kind::StorageFull | Kind::QuotaExceeded => "make room there",
         _ => "make it writable",
     };

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use bringup_plan::Policy;
+use bringup_spec::OnFailure;
+
 use crate::node::{Node, agent, needs_root};
 use crate::plans::small;
 
@@ -157,10 +160,12 @@ fn what_stands_in_the_way_is_named_with_its_cure() {
     let at_the_place = |node: &Node| folder(node, "/etc/deep/two/of-somebody");
     let at_the_temporary_name = |node: &Node| folder(node, "/etc/deep/.two.bringup-new/of-somebody");
     let on_the_way = |node: &Node| node.put("/etc/deep", "a file");
-    let cases: [(&str, Make<'_>, &str); 3] = [
+    let to_itself = |node: &Node| std::os::unix::fs::symlink("deep", node.path("/etc/deep")).unwrap();
+    let cases: [(&str, Make<'_>, &str); 4] = [
         ("/etc/deep/two", &at_the_place, "move the directory away"),
         ("/etc/deep/.two.bringup-new", &at_the_temporary_name, "move the directory away"),
         ("/etc/deep", &on_the_way, "move away what is no directory there"),
+        ("/etc/deep", &to_itself, "move away the link that leads to itself"),
     ];
     for (path, make, cure) in cases {
         let node = Node::new(&small());
@@ -174,6 +179,33 @@ fn what_stands_in_the_way_is_named_with_its_cure() {
         std::fs::rename(node.path(path), node.beside("away")).unwrap();
         assert_eq!(agent.code(), Some(0));
         assert_eq!(node.read("/etc/deep/two").as_deref(), Some("two\n"));
+    }
+}
+
+/// The end of a run is in its report, also where the report was lost, or could not be written when it was due.
+#[test]
+fn an_end_that_is_known_has_its_report() {
+    needs_root();
+    let mut plan = small();
+    let step = plan.steps.iter_mut().find(|step| step.name == "two").unwrap();
+    step.policy =
+        Some(Policy { timeout_ms: 1000, attempts: 1, backoff_ms: 1, on_failure: OnFailure::GiveUp });
+    let node = Node::new(&plan);
+    node.put("/etc/deep/two/of-somebody", "");
+    let report = "/var/lib/bringup/failed.json";
+    std::fs::create_dir_all(node.path(report).join("in-the-way")).unwrap();
+    let ran = node.run(&["up"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.errors);
+    assert!(ran.errors.contains(&format!("cannot write `{report}`")), "{}", ran.errors);
+    std::fs::remove_dir_all(node.path(report)).unwrap();
+    for _ in 0..2 {
+        let ran = node.run(&["up"]);
+        assert_eq!(ran.code, Some(1), "{}", ran.errors);
+        assert_eq!(Node::begun(&ran), ["identify"], "it is not tried again");
+        let failed: serde_json::Value = serde_json::from_str(&node.read(report).unwrap()).unwrap();
+        assert_eq!((failed["step"].as_str(), failed["attempts"].as_u64()), (Some("two"), Some(1)));
+        assert!(failed["why"].as_str().unwrap().contains("is a directory"), "{failed}");
+        std::fs::remove_file(node.path(report)).unwrap();
     }
 }
 

@@ -150,6 +150,12 @@ fn a_node_config_that_nodeadm_refuses_changes_nothing() {
     assert_eq!(node.tree(), before);
     assert!(ran.errors.contains("warning: nodeadm does not know `name-not-real` here"), "{}", ran.errors);
     assert!(ran.errors.contains("error: nodeadm needs `spec.cluster.name`"), "{}", ran.errors);
+    let outside = format!("{CLUSTER}  instance:\n    environment: {{../x: {{A: b}}}}\n");
+    std::fs::write(node.beside("cluster.yaml"), outside).unwrap();
+    let ran = node.run(&["up", "--config", &node.beside("cluster.yaml").display().to_string()]);
+    assert_eq!(ran.code, Some(2), "{}", ran.errors);
+    assert_eq!(node.tree(), before);
+    assert!(ran.errors.contains("error: `../x` is no name of a service"), "{}", ran.errors);
     let none = node.run(&["up", "--config", &node.beside("nothing").display().to_string()]);
     assert_eq!(none.code, Some(2));
 }

@@ -36,6 +36,14 @@ pub fn check(config: &NodeConfig, whole: &Place) -> Findings {
         let finding = Finding::error(codes::NODECONFIG_VALUE, message).at(place("spec.cluster.cidr"));
         findings.push(finding.hint("write one such as `10.100.0.0/16` or `fd00:ec2::/108`"));
     }
+    // Their names are names of files.
+    for service in config.instance.environment.keys().filter(|name| name.contains('/') || name.is_empty()) {
+        let message = format!("`{service}` is no name of a service");
+        let finding = Finding::error(codes::NODECONFIG_VALUE, message).at(place("spec.instance.environment"));
+        findings.push(
+            finding.hint("write the name of a unit without `.service`, such as `kubelet`, or `default`"),
+        );
+    }
     findings
 }
 
