@@ -1,7 +1,9 @@
 //! From a load to the bytes of a carrier, within the platform's limit.
 
 use bringup_diag::{Finding, Findings, Severity};
-use bringup_spec::{Carrier, Document, NodeGroup, OsFamily, PartType, Platform, UserDataEncoding};
+use bringup_spec::{
+    Carrier, Document, JoinMethod, NodeGroup, OsFamily, PartType, Platform, UserDataEncoding,
+};
 use bringup_yaml::Path;
 
 use crate::budget::{Budget, PartSize, budget_of, too_small_elsewhere};
@@ -112,18 +114,33 @@ impl Load<'_> {
         }
     }
 
+    /// Whether nobody makes the token that the node joins with. Images of EKS with `bootstrap.sh` have a program for it, others
+    /// nodeadm, which reads a NodeConfig alone.
+    fn lacks_token(&self, carrier: Carrier) -> bool {
+        let spec = &self.document.cluster.spec;
+        let by_nodeadm = match carrier {
+            Carrier::NodeConfig => true,
+            Carrier::CloudFormation | Carrier::CloudFormationJson => spec.leaves_to_nodeadm(self.group),
+            Carrier::CloudInit | Carrier::Multipart | Carrier::Ignition | Carrier::Bundle => false,
+        };
+        let has_program = matches!(self.group.os.family, OsFamily::AmazonLinux2 | OsFamily::Ubuntu);
+        let by_token = spec.join.method == JoinMethod::EksToken && self.group.platform == Platform::Aws;
+        by_token && !self.has_agent() && !by_nodeadm && !has_program
+    }
+
     /// Renders one carrier, whatever encoding the document asks for. Platforms count its bytes before they are encoded.
     pub fn render_plain(&self, carrier: Carrier) -> Rendered {
         let mut findings = Findings::new();
-        let is_ours = matches!(carrier, Carrier::CloudInit | Carrier::Multipart);
-        if is_ours && self.document.cluster.spec.leaves_to_nodeadm(self.group) {
+        if self.lacks_token(carrier) {
+            let nodeadm = self.document.cluster.spec.leaves_to_nodeadm(self.group);
+            let other = if nodeadm { "take `nodeconfig`, which the image's nodeadm reads, or " } else { "" };
             findings.push(
                 Finding::error(
                     codes::AGENT_NEEDED,
                     format!("`{carrier}` has nobody on the node who makes a token of EKS"),
                 )
                 .at(self.place("agent"))
-                .hint("take `nodeconfig`, which the image's nodeadm reads, or let the agent be fetched"),
+                .hint(format!("{other}let the agent be fetched")),
             );
         }
         let mut rendered = match carrier {

@@ -1,10 +1,11 @@
 //! Carriers that the machines of a group would not read.
 
-use bringup_spec::{Carrier, JoinMethod, OsFamily};
+use bringup_diag::Findings;
+use bringup_spec::{Carrier, Document, JoinMethod, OsFamily};
 use bringup_yaml::Path;
 
-use crate::codes;
 use crate::context::Context;
+use crate::{LocalFiles, codes};
 
 /// Findings about the carriers that a group asks for. The defaults fit.
 pub(crate) fn check(context: &mut Context<'_>) {
@@ -16,13 +17,30 @@ pub(crate) fn check(context: &mut Context<'_>) {
             context.warning(codes::WITHOUT_EFFECT, &path, message, "remove one of them");
             continue;
         }
-        match carrier {
-            Carrier::CloudInit | Carrier::Multipart => cloud_init(context, &path, *carrier),
-            Carrier::Ignition => ignition(context, &path),
-            Carrier::NodeConfig => node_config(context, &path),
-            // That a template is for AWS, and that Flatcar finds Ignition inside, is seen to where it is written.
-            Carrier::CloudFormation | Carrier::CloudFormationJson | Carrier::Bundle => {}
-        }
+        one(context, &path, *carrier);
+    }
+}
+
+/// What there is to tell of a carrier that somebody wants of a group which does not ask for it: what would be told if it did.
+pub fn check_carrier(document: &Document, group_index: usize, carrier: Carrier) -> Findings {
+    let group = document.cluster.spec.node_groups.get(group_index);
+    let Some(group) = group.filter(|group| !group.carriers.contains(&carrier)) else {
+        return Findings::new();
+    };
+    let files = LocalFiles::default();
+    let mut context = Context::new(document, group_index, group, &files);
+    let path = context.at(["carriers"]);
+    one(&mut context, &path, carrier);
+    context.findings
+}
+
+fn one(context: &mut Context<'_>, path: &Path, carrier: Carrier) {
+    match carrier {
+        Carrier::CloudInit | Carrier::Multipart => cloud_init(context, path, carrier),
+        Carrier::Ignition => ignition(context, path),
+        Carrier::NodeConfig => node_config(context, path),
+        // That a template is for AWS, and that Flatcar finds Ignition inside, is seen to where it is written.
+        Carrier::CloudFormation | Carrier::CloudFormationJson | Carrier::Bundle => {}
     }
 }
 

@@ -55,6 +55,7 @@ mod units;
 mod versions;
 
 pub use canonical::{PlanFault, ascii_json, canonical_json, sha256_hex};
+pub use carriers::check_carrier;
 pub use checks::check_document;
 pub use compile::{compile, local_sources};
 pub use compiled::{Compiled, LocalEntry, LocalFile, LocalFiles, Origin, Provenance};

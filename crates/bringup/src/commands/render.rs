@@ -24,8 +24,13 @@ pub(crate) fn execute(arguments: &Render, terminal: &mut Terminal) -> Result<Ver
         .ok_or_else(|| Stop::input("there is no such node group"))?;
     let mut findings = project.findings.clone();
     findings.extend(built.findings.iter().cloned());
+    let misread = carriers.first().map(|carrier| project.misread(key, *carrier)).unwrap_or_default();
+    let is_misread = misread.has_errors();
+    findings.append(misread);
     terminal.findings(&findings.sorted(), &project.sources);
-    let Some((name, bytes)) = built.files.into_iter().next_back() else { return Ok(Verdict::Wrong) };
+    let Some((name, bytes)) = built.files.into_iter().next_back().filter(|_| !is_misread) else {
+        return Ok(Verdict::Wrong);
+    };
     let mut bytes = bytes;
     // What did not fit is compressed already.
     if arguments.gzip && Path::new(&name).extension().is_none_or(|extension| extension != "gz") {

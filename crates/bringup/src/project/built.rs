@@ -41,6 +41,16 @@ pub(crate) struct Built {
 }
 
 impl Project {
+    /// What there is to tell of a carrier of a group that does not ask for it.
+    pub(crate) fn misread(&self, key: GroupKey, carrier: Carrier) -> Findings {
+        let Some((document, _)) = self.group(key) else { return Findings::new() };
+        let mut findings = bringup_plan::check_carrier(document, key.group, carrier);
+        if self.foreign.get(key.document) == Some(&true) {
+            findings = hinting_at_additions(findings);
+        }
+        self.openable(key, findings)
+    }
+
     /// Compiles one group and renders what is wanted of it.
     pub(crate) fn built(&self, key: GroupKey, wish: Wish<'_>, base_url: Option<&str>) -> Option<Built> {
         let (document, group) = self.group(key)?;

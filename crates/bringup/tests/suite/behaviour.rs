@@ -272,6 +272,20 @@ fn what_is_rendered_is_what_is_built() {
     assert!(out(&packed).starts_with("H4sI"), "{}", out(&packed));
 }
 
+/// A machine that finds nothing it reads boots and does nothing: better no bytes than those.
+#[test]
+fn what_no_machine_of_the_group_reads_is_not_rendered() {
+    let folder = project();
+    for carrier in ["ignition", "nodeconfig"] {
+        let rendered = run(folder.path(), &["render", "cluster.yaml", "--as", carrier]);
+        assert_eq!((rendered.status.code(), out(&rendered).as_str()), (Some(2), ""), "{carrier}");
+        let told = error(&rendered);
+        assert_eq!(told.matches("error[carrier/not-read]").count(), 1, "{carrier}: {told}");
+    }
+    let read = run(folder.path(), &["render", "cluster.yaml", "--as", "multipart"]);
+    assert_eq!((read.status.code(), error(&read).as_str()), (Some(0), ""));
+}
+
 #[test]
 fn the_report_stands_alone_and_quotes_safely() {
     let folder = project();

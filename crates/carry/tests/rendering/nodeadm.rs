@@ -177,6 +177,13 @@ fn without_an_agent_an_image_with_nodeadm_gets_a_node_config() {
         ours.contains(&"`multipart` has nobody on the node who makes a token of EKS".to_owned()),
         "{ours:?}"
     );
+    // Nor has a bundle, or what is made for a system whose image might have nodeadm.
+    let generic = sample::document("aws", "generic", "      agent: none\n      carriers: [nodeconfig]\n");
+    for (document, carrier) in [(&document, Carrier::Bundle), (&generic, Carrier::CloudInit)] {
+        let message = format!("`{carrier}` has nobody on the node who makes a token of EKS");
+        let told = told(&rendered(document, carrier), "agent/needed");
+        assert!(told.contains(&message), "{told:?}");
+    }
 }
 
 #[test]

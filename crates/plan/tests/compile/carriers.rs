@@ -66,6 +66,31 @@ fn a_node_config_is_for_images_of_eks() {
     assert_eq!(image.severity, Severity::Warning);
 }
 
+/// `bringup render --as` takes any carrier, and says of it what the document would hear of listing it.
+#[test]
+fn a_carrier_that_is_not_listed_is_told_of_as_if_it_were() {
+    use bringup_spec::Carrier;
+    for system in SYSTEMS {
+        for carrier in ["cloud-init", "multipart", "ignition", "nodeconfig", "bundle", "cloudformation"] {
+            let wanted = Carrier::ALL.iter().find(|known| known.to_string() == carrier).unwrap();
+            let group = format!("os: {system}\nagent: image");
+            for (on_aws, document) in
+                [(true, eks_with("1.33", "", &group)), (false, plain_on("1.33", system, "agent: image"))]
+            {
+                let found = bringup_plan::check_carrier(&document, 0, *wanted);
+                let found: Vec<&str> = found.iter().map(|finding| finding.code.name).collect();
+                let listed = of(system, carrier, on_aws);
+                let listed: Vec<&str> =
+                    listed.into_iter().filter(|code| code.starts_with("carrier/")).collect();
+                assert_eq!(found, listed, "{system} {carrier} {on_aws}");
+            }
+        }
+    }
+    // The compiler has told it already.
+    let listed = plain_on("1.33", "flatcar", "carriers: [multipart]");
+    assert!(bringup_plan::check_carrier(&listed, 0, Carrier::Multipart).is_empty());
+}
+
 #[test]
 fn a_carrier_that_is_there_twice_is_told() {
     assert_eq!(of("debian", "cloud-init, bundle, cloud-init", false), ["group/field-without-effect"]);
