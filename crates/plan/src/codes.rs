@@ -43,6 +43,9 @@ bringup_diag::codes! {
     /// Not every image of the operating system reads this carrier. On an image that lacks the program, the machine
     /// boots and never joins. Choose an image that has it, or another carrier.
     CARRIER_IMAGE = "carrier/needs-image";
+    /// Units of the flavour are the agent under names that people know, and there is no agent. What waits for such a unit
+    /// waits for nothing, and what adds to it is never read. Write `agent: image` or `agent: fetch`, or another `flavour`.
+    FLAVOUR_AGENT = "flavour/needs-agent";
     /// Only a control-plane node can start the cluster. Starting a cluster means to run its API server and etcd, which
     /// a worker's plan does not contain. Write `role: control-plane`, or remove `bootstrap`.
     BOOTSTRAP_WORKER = "bootstrap/on-worker";

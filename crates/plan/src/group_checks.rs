@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bringup_spec::{Agent, AgentSource, Carrier, Fact, JoinMethod, OsFamily, Role, Segment};
+use bringup_spec::{Agent, AgentSource, Carrier, Fact, Flavour, JoinMethod, OsFamily, Role, Segment};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
@@ -84,6 +84,7 @@ pub(crate) fn check_group(context: &mut Context<'_>, decisions: &Decisions) {
     }
     carriers::check(context);
     check_swap_version(context);
+    check_flavour(context, decisions);
     check_agent_downloads(context, &group.agent);
     if decisions.join == JoinMethod::Kubeadm && context.group.image_credential_provider.is_some() {
         let path = context.at(["imageCredentialProvider"]);
@@ -197,6 +198,28 @@ fn check_swap_version(context: &mut Context<'_>) {
             "pods use swap only with version 2 of control groups, which Amazon Linux 2 does not have",
             "write `keep`, or use a newer system",
         );
+    }
+}
+
+/// Units under a flavour's names are the agent's work.
+fn check_flavour(context: &mut Context<'_>, decisions: &Decisions) {
+    let [unit, ..] = decisions.layout.aliases else { return };
+    if decisions.agent != AgentSource::None {
+        return;
+    }
+    let flavour = context.spec.flavour;
+    let path = context.at(["agent"]);
+    let hint = "write `agent: image` or `agent: fetch`, or another `flavour` of the cluster";
+    if flavour == Flavour::Tectonic {
+        let message = format!(
+            "with `flavour: {flavour}`, `{unit}` and the stages behind it are the agent's work, and there is no agent"
+        );
+        context.error(codes::FLAVOUR_AGENT, &path, message, hint);
+    } else {
+        let message = format!(
+            "with `flavour: {flavour}`, `{unit}` is the agent, and there is none: drop-ins of that unit are never read"
+        );
+        context.warning(codes::FLAVOUR_AGENT, &path, message, hint);
     }
 }
 

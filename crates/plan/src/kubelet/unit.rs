@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use bringup_spec::{AgentSource, JoinMethod, OsFamily, RuntimeName, SoftwareSource};
+use bringup_spec::{AgentSource, Flavour, JoinMethod, OsFamily, RuntimeName, SoftwareSource};
 
 use crate::context::Context;
 use crate::decisions::{Decisions, program_root};
@@ -72,7 +72,9 @@ pub(crate) fn unit(context: &Context<'_>, decisions: &Decisions) -> Unit {
 /// Whether kubelet's variables stand in a file: there is no agent to publish them with the gate, and there are some.
 pub(crate) fn has_static_environment(context: &Context<'_>, decisions: &Decisions) -> bool {
     let some = !decisions.is_snap() || !context.group.kubelet.environment.is_empty();
-    decisions.agent == AgentSource::None && decisions.join != JoinMethod::Kubeadm && some
+    // Tectonic has a file of its own there, and is refused without an agent.
+    let free = context.spec.flavour != Flavour::Tectonic;
+    free && decisions.agent == AgentSource::None && decisions.join != JoinMethod::Kubeadm && some
 }
 
 /// The runtime's unit.

@@ -1,6 +1,7 @@
 //! Names that the users of another system rely on, and units for an old systemd.
 
-use bringup_plan::{Action, Awaited, Content, Election};
+use bringup_diag::Severity;
+use bringup_plan::{Action, Awaited, Content, Election, LocalFiles};
 use bringup_spec::{Fact, Phase};
 
 use crate::support::{AUTHORITY, cluster, codes, eks, eks_with, names, plain, plan, step, text, unit};
@@ -105,6 +106,26 @@ fn a_node_that_joins_may_take_its_tag_from_the_cluster() {
     assert!(text(&plan, "/etc/kubernetes/kubelet.env").ends_with("KUBELET_IMAGE_TAG=@{kubernetesTag}\n"));
     let found = codes(&cluster(&spec, "os: flatcar\nagent: none"));
     assert!(found.contains(&"group/field-without-effect"), "{found:?}");
+}
+
+/// Their units are the agent under other names.
+#[test]
+fn flavours_whose_units_are_the_agent_need_one() {
+    let spec = |flavour: &str| {
+        format!(
+            "flavour: {flavour}\nkubernetes: {{version: \"1.33.4\"}}\napi: {{endpoint: https://x, certificateAuthority: {AUTHORITY}}}\njoin: {{method: kubeconfig, kubeconfig: {{file: /k}}}}"
+        )
+    };
+    let errors = |flavour: &str, group: &str| {
+        let compiled = bringup_plan::compile(&cluster(&spec(flavour), group), 0, &LocalFiles::default());
+        let told = compiled.findings.iter().filter(|finding| finding.severity <= Severity::Warning);
+        told.map(|finding| (finding.code.name, finding.severity)).collect::<Vec<_>>()
+    };
+    let code = "flavour/needs-agent";
+    assert_eq!(errors("tectonic", "os: flatcar\nagent: none"), [(code, Severity::Error)]);
+    assert_eq!(errors("kops", "os: debian\nagent: none"), [(code, Severity::Warning)]);
+    assert_eq!(errors("bringup", "os: debian\nagent: none"), []);
+    assert_eq!(errors("tectonic", "os: flatcar\nagent: image"), []);
 }
 
 #[test]
