@@ -40,6 +40,20 @@ done
 [ -n "$address" ]
 "#;
 
+/// As the agent decides it: servers on the loopback are none for pods.
+const RESOLVER: &str = "\
+resolv_conf=/etc/resolv.conf
+if [ -e /run/systemd/resolve/resolv.conf ]; then
+    resolv_conf=/run/systemd/resolve/resolv.conf
+    while read -r name server _; do
+        case $name:$server in
+        nameserver:127.* | nameserver:::1) ;;
+        nameserver:*) resolv_conf=/etc/resolv.conf ;;
+        esac
+    done </etc/resolv.conf
+fi
+";
+
 /// As the agent works it out: 6 % of the first core, 1 % of the second, 0.5 % of two more, 0.25 % of the rest.
 const CPU: &str = "\
 if [ \"$cores\" -gt 4 ]; then
@@ -162,6 +176,7 @@ pub(crate) fn commands(load: &Load<'_>, wanted: &BTreeSet<Fact>) -> Option<Strin
             (Fact::MemoryMiB, _) => script.push_str(
                 "memory_mi_b=\nwhile read -r name kib _; do\n    if [ \"$name\" = MemTotal: ]; then memory_mi_b=$((kib / 1024)); fi\ndone </proc/meminfo\n",
             ),
+            (Fact::ResolvConf, _) => script.push_str(RESOLVER),
             (Fact::Address, None) => script.push_str(ADDRESS),
             (Fact::Hostname, None) => script.push_str("hostname=$(hostname)\n"),
             (Fact::NodeName | Fact::ProviderId | Fact::MaxPods | Fact::ReservedCpu | Fact::ReservedMemory, _) => {}

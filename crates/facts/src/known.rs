@@ -4,7 +4,7 @@ use bringup_plan::bootstrap::guessed_dns;
 use bringup_plan::{Election, Plan, PodLimit, max_pods, reservations};
 use bringup_spec::{Fact, NodeNamePolicy, Platform};
 
-use crate::{FactFault, Facts, cluster, name};
+use crate::{FactFault, Facts, cluster, name, resolver};
 
 /// What was learned, and what follows from it for one plan.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,10 @@ impl<'a> Known<'a> {
                 Some(format!("v{}", self.plan.kubernetes).replace('+', "_"))
             }
             Fact::KubernetesTag => facts.kubernetes_tag.clone(),
+            // Whoever has not looked has what kubelet has by itself.
+            Fact::ResolvConf => {
+                Some(facts.resolv_conf.clone().unwrap_or_else(|| resolver::SYSTEM.to_owned()))
+            }
             Fact::ProviderId => return self.provider_id(),
             Fact::MaxPods => return self.max_pods().map(|pods| pods.to_string()),
             Fact::ReservedCpu => {

@@ -38,6 +38,9 @@ pub struct Facts {
     /// How much memory, in MiB.
     #[serde(rename = "memoryMiB", skip_serializing_if = "Option::is_none")]
     pub memory_mib: Option<u64>,
+    /// The file that names the servers which pods ask for names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolv_conf: Option<String>,
     /// The instance's tags.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
@@ -129,6 +132,7 @@ impl Facts {
             hostname: self.hostname.or(other.hostname),
             cores: self.cores.or(other.cores),
             memory_mib: self.memory_mib.or(other.memory_mib),
+            resolv_conf: self.resolv_conf.or(other.resolv_conf),
             tags,
             cluster: self.cluster.or(other.cluster),
             election: self.election.or(other.election),

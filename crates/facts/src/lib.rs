@@ -13,6 +13,7 @@ mod known;
 mod learned;
 mod name;
 mod quote;
+pub mod resolver;
 mod wanted;
 
 pub use fault::FactFault;

@@ -27,6 +27,8 @@ pub struct Wanted {
     pub cores: bool,
     /// How much memory; the machine itself knows.
     pub memory: bool,
+    /// Which file names servers for pods; the machine itself knows.
+    pub resolver: bool,
     /// What EKS says of the cluster.
     pub cluster: bool,
     /// The addresses of the network that the machine is in.
@@ -49,6 +51,7 @@ pub fn wanted(plan: &Plan) -> Wanted {
             Fact::Address => wanted.address = true,
             Fact::Cores | Fact::ReservedCpu => wanted.cores = true,
             Fact::MemoryMiB => wanted.memory = true,
+            Fact::ResolvConf => wanted.resolver = true,
             Fact::ClusterEndpoint | Fact::ClusterAuthority | Fact::ClusterDns => wanted.cluster = true,
             Fact::NodeName => match plan.node_name {
                 NodeNamePolicy::InstanceId => wanted.identity = true,

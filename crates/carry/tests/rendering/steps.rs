@@ -232,6 +232,8 @@ impl Machine {
         let script = self
             .script
             .replace("/var/lib/bringup", self.folder.to_str().unwrap())
+            .replace("</etc/resolv.conf", &self.here("<DIR/resolv.conf"))
+            .replace("-e /run/systemd/resolve/resolv.conf", &self.here("-e DIR/upstream"))
             .replace("/sys/class/dmi/id/product_uuid", &self.here("DIR/number"));
         let path = std::env::var("PATH").unwrap();
         let mut shell = std::process::Command::new("sh");
@@ -296,4 +298,29 @@ fn a_step_that_may_fail_is_passed_over() {
     let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<String>>();
     assert_eq!(machine.boot("1"), (true, lines(&["good", RUNTIME, KUBELET])));
     assert!(!machine.has("steps/bad") && machine.has("steps/good"));
+}
+
+/// As the agent decides it, in `bringup-facts`.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "what a script does is best seen by running it")]
+fn the_shell_finds_the_servers_for_pods_as_the_agent_does() {
+    let machine = Machine::new(
+        "resolver",
+        r#"        - {name: one, run: [/bin/sh, -c, "echo $1 >>DIR/log", sh, "@{resolvConf}"], everyBoot: true, before: [kubelet]}
+"#,
+    );
+    let (own, upstream) = ("/etc/resolv.conf", "/run/systemd/resolve/resolv.conf");
+    for (system, behind) in [
+        ("nameserver 127.0.0.53\n", upstream),
+        ("nameserver ::1\noptions a\n", upstream),
+        ("# none\n", upstream),
+        ("nameserver 10.0.0.2\n", own),
+        ("nameserver 127.0.0.1\nnameserver 10.0.0.2\n", own),
+    ] {
+        std::fs::write(machine.folder.join("resolv.conf"), system).unwrap();
+        let _ = std::fs::remove_file(machine.folder.join("upstream"));
+        assert!(machine.boot("1").1.iter().any(|line| line == own), "{system}");
+        std::fs::write(machine.folder.join("upstream"), "").unwrap();
+        assert!(machine.boot("1").1.iter().any(|line| line == behind), "{system}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bringup_facts::{ClusterFacts, ElectionFacts, Facts, Known, Wanted, wanted};
+use bringup_facts::{ClusterFacts, ElectionFacts, Facts, Known, Wanted, resolver, wanted};
 use bringup_plan::{EksCluster, Election, Plan};
 use bringup_progress::{Failure, FailureKind, State, Success};
 use bringup_spec::Platform;
@@ -144,10 +144,17 @@ pub(crate) fn of_machine(machine: &Machine, wanted: &Wanted) -> Facts {
     Facts {
         cores: counted.cores.filter(|_| wanted.cores),
         memory_mib: counted.memory_mib.filter(|_| wanted.memory),
+        resolv_conf: wanted.resolver.then(|| resolv_conf().to_owned()),
         hostname,
         address: if wanted.address { crate::address::primary(wanted.ipv6) } else { None },
         ..Facts::default()
     }
+}
+
+/// The file that names the servers which pods ask for names.
+fn resolv_conf() -> &'static str {
+    let system = std::fs::read_to_string(resolver::SYSTEM).unwrap_or_default();
+    resolver::for_pods(&system, std::path::Path::new(resolver::UPSTREAM).exists())
 }
 
 /// What can be counted here.

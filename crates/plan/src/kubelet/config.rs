@@ -235,7 +235,7 @@ fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
         set_gate(fields, "KubeletCredentialProviders");
     }
     swap(context, fields);
-    super::resolver::put(context, fields);
+    super::resolver::put(context, decisions, fields);
     config
 }
 

@@ -51,10 +51,18 @@ fn pods_are_told_the_servers_behind_systemd_resolved() {
     for os in ["ubuntu", "{family: ubuntu, version: \"18.04\"}", "flatcar"] {
         assert_eq!(told(os, ""), "/run/systemd/resolve/resolv.conf", "{os}");
     }
-    // The first of these came before systemd-resolved; of the others an image may have it or not.
-    for os in ["{family: ubuntu, version: \"16.04\"}", "debian", "amazon-linux-2023"] {
+    // The first of these came before systemd-resolved; the other names the servers behind it.
+    for os in ["{family: ubuntu, version: \"16.04\"}", "amazon-linux-2023"] {
         assert_eq!(told(os, ""), Value::Null, "{os}");
     }
+    // An image of these may have it or not: whoever is on the node looks.
+    for os in ["debian", "generic"] {
+        assert_eq!(told(os, ""), "@{resolvConf}", "{os}");
+        assert_eq!(told(os, "kubelet: {config: {resolvConf: /x}}"), "/x", "{os}");
+    }
+    let silent = plan(&plain("1.33", "agent: none\ncarriers: [bundle]"));
+    assert_eq!(kubelet_config(&silent)["resolvConf"], Value::Null);
+    assert_eq!(kubelet_config(&plan(&plain("1.33", "agent: none")))["resolvConf"], "@{resolvConf}");
     assert_eq!(told("ubuntu", "kubelet: {config: {resolvConf: /etc/resolv.conf}}"), "/etc/resolv.conf");
 }
 

@@ -35,7 +35,7 @@ const OLD_FLAGS: [&str; 16] = [
 ];
 
 /// Fields of 1.14's `KubeletConfiguration` that later minors still have; `providerID` came with 1.19.
-const OLD_FIELDS: [&str; 24] = [
+const OLD_FIELDS: [&str; 25] = [
     "apiVersion",
     "authentication",
     "authorization",
@@ -54,6 +54,7 @@ const OLD_FIELDS: [&str; 24] = [
     "protectKernelDefaults",
     "providerID",
     "readOnlyPort",
+    "resolvConf",
     "rotateCertificates",
     "serializeImagePulls",
     "serverTLSBootstrap",

@@ -53,13 +53,16 @@ pub enum Fact {
     GuessedDns,
     /// The tag of Kubernetes' images: the API server's version where the document asks for it, else the document's.
     KubernetesTag,
+    /// The file that names the servers which pods ask for names: the system's, or the one behind it where that names only the
+    /// machine itself.
+    ResolvConf,
     /// A tag of the instance.
     Tag(String),
 }
 
 impl Fact {
     /// The names of the facts that take no argument.
-    pub const NAMES: [&'static str; 9] = [
+    pub const NAMES: [&'static str; 10] = [
         "instanceId",
         "instanceType",
         "region",
@@ -69,6 +72,7 @@ impl Fact {
         "hostname",
         "cores",
         "memoryMiB",
+        "resolvConf",
     ];
 
     /// The names of the facts that are worked out from others.
@@ -110,6 +114,7 @@ impl Fact {
             "clusterDns" => Self::ClusterDns,
             "guessedDns" => Self::GuessedDns,
             "kubernetesTag" => Self::KubernetesTag,
+            "resolvConf" => Self::ResolvConf,
             _ => {
                 if let Some(tag) = text.strip_prefix("tags.").filter(|tag| !tag.is_empty()) {
                     return Ok(Self::Tag(tag.to_owned()));
@@ -149,6 +154,7 @@ impl fmt::Display for Fact {
             Self::ClusterDns => "clusterDns",
             Self::GuessedDns => "guessedDns",
             Self::KubernetesTag => "kubernetesTag",
+            Self::ResolvConf => "resolvConf",
             Self::Tag(tag) => return write!(formatter, "tags.{tag}"),
         })
     }
