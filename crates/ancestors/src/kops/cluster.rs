@@ -6,8 +6,8 @@ use bringup_yaml::{Entry, Node};
 
 use super::cloud_fields::{AWS, CLOUDS};
 use super::cluster_fields::{
-    API, ASSETS, CLUSTER, EGRESS_PROXY, HTTP_PROXY, KUBE_DNS, NETWORKING, NODE_LOCAL_DNS, SUBNET, TOPOLOGY,
-    TOPOLOGY_DNS,
+    AMAZON_VPC, API, ASSETS, CLUSTER, EGRESS_PROXY, HTTP_PROXY, KUBE_DNS, NETWORKING, NODE_LOCAL_DNS, SUBNET,
+    TOPOLOGY, TOPOLOGY_DNS,
 };
 use super::file_assets::{self, FileAsset};
 use super::hooks::{self, Hook};
@@ -100,11 +100,14 @@ impl<'a> Cluster<'a> {
             .as_ref()
             .and_then(Node::text)
             .and_then(|version| Some(KubernetesVersion::parse(version).ok()?.minor));
-        let amazon_vpc = networking.get("amazonvpc").or_else(|| networking.get("amazonVPC")).is_some();
+        let amazon_vpc = networking.get("amazonvpc").or_else(|| networking.get("amazonVPC"));
+        if let Some(node) = amazon_vpc {
+            tell.record(node, "`amazonvpc` of kops", AMAZON_VPC);
+        }
         let cilium = networking.entry("cilium").map(|entry| cilium::told(&entry.value, entry.key_span, tell));
         let cilium = cilium.and_then(|cilium| cilium.text("ipam"));
         let pod_addresses = match cilium {
-            _ if amazon_vpc => PodAddresses::AmazonVpc,
+            _ if amazon_vpc.is_some() => PodAddresses::AmazonVpc,
             Some("eni") => PodAddresses::CiliumInterfaces,
             _ => PodAddresses::Cluster,
         };
@@ -119,7 +122,7 @@ impl<'a> Cluster<'a> {
             version,
             cloud,
             on_aws: cloud == "aws",
-            docker: spec.text("containerRuntime") == Some("docker"),
+            docker: is_docker(&spec, tell),
             pod_addresses,
             kubelet: kubelet::settings(spec.get("kubelet"), "kubelet of kops' Cluster", tell),
             control_plane_kubelet: kubelet::settings(
@@ -367,6 +370,17 @@ fn version(spec: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Option<Node>
     let hint = "write `software` in additions to download kubelet by URL and digest";
     tell.warning(codes::FIELD_DIFFERS, entry.key_span, message, hint);
     Some(text(node.span, found.unwrap_or(given).trim_start_matches('v')))
+}
+
+/// Whether nodes run docker, and not containerd.
+fn is_docker(spec: &Record<'_>, tell: &mut Teller<'_>) -> bool {
+    let Some(node) = spec.get("containerRuntime") else { return false };
+    let word = node.text().unwrap_or_default();
+    if !matches!(word, "" | "containerd" | "docker") {
+        let message = format!("kops has no runtime `{word}`");
+        tell.error(codes::WRONG_TYPE, node.span, message, "write `containerd`");
+    }
+    word == "docker"
 }
 
 /// The cloud of the machines: a word in v1alpha2, a mapping of one key in v1alpha3; a label says that there is none.

@@ -146,6 +146,16 @@ pub(super) const NETWORKING: &[Field] = &[
     ("weave", Aside(IN_CLUSTER)),
 ];
 
+/// AWS' own pod network, in the words of both versions.
+pub(super) const AMAZON_VPC: &[Field] = &[
+    ("env", Aside(IN_CLUSTER)),
+    ("image", Aside(IN_CLUSTER)),
+    ("imageName", Aside(IN_CLUSTER)),
+    ("initImage", Aside(IN_CLUSTER)),
+    ("initImageName", Aside(IN_CLUSTER)),
+    ("networkPolicyAgentImage", Aside(IN_CLUSTER)),
+];
+
 /// `spec.topology`.
 pub(super) const TOPOLOGY: &[Field] = &[
     ("bastion", Aside("how people reach the machines")),

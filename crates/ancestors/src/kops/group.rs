@@ -11,11 +11,12 @@ use super::image::{DEFAULT, System, is_arm, system};
 use super::image_credentials::image_credentials;
 use super::kubelet::{self, MANIFESTS, laid_over, value};
 use super::labels::{labels, tags, taints};
-use super::launch::{launch, scaling};
+use super::launch::launch;
 use super::names::Names;
 use super::nvidia::{self, is_nvidia};
 use super::role::Role;
 use super::runtime::{self, Runtime, containerd, containerd_settings};
+use super::scaling::{scaling, tell_of_machines};
 use super::software::Software;
 use super::steps::words;
 use super::sysctls::kernel;
@@ -219,9 +220,11 @@ fn hardware(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell:
         let own = nvidia::labels(record, is_nvidia, *span);
         let labels = tags(&basis.kubelet, own.as_ref(), *role, *span);
         branch.put_full("launch", launch(cluster.common(*role, &labels), record, *role, *span, tell));
-        if !is_karpenters(record) {
-            branch.put("scaling", scale);
-        }
+    }
+    if cluster.on_aws && !is_karpenters(record) {
+        branch.put("scaling", scale);
+    } else {
+        tell_of_machines(record, cluster.on_aws, *span, tell);
     }
     Machine { is_arm, is_nvidia }
 }

@@ -18,13 +18,13 @@ pub(super) const GROUP: &[Field] = &[
     ("associatePublicIp", Aside(MACHINE)),
     ("autoscale", Aside(SCALING)),
     ("autoscalePriority", Aside(SCALING)),
-    ("capacityRebalance", Aside(SCALING)),
+    ("capacityRebalance", Is(Flag)),
     ("cloudLabels", Is(TEXT_MAP)),
     ("compressUserData", Is(Flag)),
     ("containerd", Is(MAP)),
     ("cpuCredits", Aside(MACHINE)),
     ("detailedInstanceMonitoring", Is(Flag)),
-    ("externalLoadBalancers", Aside("who reaches the machines")),
+    ("externalLoadBalancers", Is(LIST)),
     ("fileAssets", Is(LIST)),
     ("gcpProvisioningModel", Aside(MACHINE)),
     ("guestAccelerators", Aside(MACHINE)),
@@ -37,7 +37,7 @@ pub(super) const GROUP: &[Field] = &[
     ("kubelet", Is(MAP)),
     ("machineType", Is(Text)),
     ("manager", Is(Text)),
-    ("maxInstanceLifetime", Aside(SCALING)),
+    ("maxInstanceLifetime", Is(Text)),
     ("maxPrice", Is(Text)),
     ("maxSize", Is(Number)),
     ("minSize", Is(Number)),
@@ -139,13 +139,17 @@ pub(super) const INSTANCE_METADATA: &[Field] =
 /// `iam` of a group.
 pub(super) const IAM: &[Field] = &[("profile", Is(Text))];
 
+/// What the machines stand behind; the last is of v1alpha3.
+pub(super) const LOAD_BALANCER: &[Field] =
+    &[("loadBalancerName", Is(Text)), ("targetGroupArn", Is(Text)), ("targetGroupARN", Is(Text))];
+
 /// `mixedInstancesPolicy`.
 pub(super) const MIXED_INSTANCES: &[Field] = &[
     ("instanceRequirements", Aside("which machines are made")),
     ("instances", Is(TEXTS)),
     ("onDemandAboveBase", Is(Number)),
     ("onDemandAllocationStrategy", Aside(SCALING)),
-    ("onDemandBase", Aside(SCALING)),
-    ("spotAllocationStrategy", Aside(SCALING)),
-    ("spotInstancePools", Aside(SCALING)),
+    ("onDemandBase", Is(Number)),
+    ("spotAllocationStrategy", Is(Text)),
+    ("spotInstancePools", Is(Number)),
 ];

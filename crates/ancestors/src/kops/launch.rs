@@ -3,7 +3,7 @@
 use bringup_diag::Span;
 use bringup_yaml::{Entry, Node, Resolved};
 
-use super::group_fields::{IAM, INSTANCE_METADATA, MIXED_INSTANCES, ROOT_VOLUME, VOLUME};
+use super::group_fields::{IAM, INSTANCE_METADATA, ROOT_VOLUME, VOLUME};
 use super::kubelet::laid_over;
 use super::role::Role;
 use crate::codes;
@@ -39,9 +39,14 @@ pub(super) fn launch(
     if let Some(node) = group.get("instanceMetadata") {
         let given = tell.record(node, "`instanceMetadata` of kops", INSTANCE_METADATA);
         let mut metadata = Branch::new(node.span);
-        let tokens = given.get("httpTokens");
-        metadata
-            .put_some("tokensRequired", tokens.map(|node| plain(node.span, node.text() != Some("optional"))));
+        if let Some(node) = given.get("httpTokens").filter(|node| node.text() != Some("")) {
+            let word = node.text().unwrap_or_default();
+            if !matches!(word, "optional" | "required") {
+                let message = format!("`{word}` is no word for `httpTokens`");
+                tell.error(codes::WRONG_TYPE, node.span, message, "write `required` or `optional`");
+            }
+            metadata.put("tokensRequired", plain(node.span, word != "optional"));
+        }
         if let Some(limit) = given.entry("httpPutResponseHopLimit") {
             metadata.put_field("hopLimit", limit);
         }
@@ -62,15 +67,9 @@ pub(super) fn launch(
     let groups = groups.filter(|id| ids::real(id, "sg-", tell).is_some()).cloned().collect();
     launch.put_full("securityGroups", list(span, groups));
     launch.put_full("role", nodes_role(common, group, span, tell));
-    if let Some(price) = group.entry("maxPrice") {
+    // With several types the share of spot capacity is said beside them.
+    if let Some(price) = group.entry("maxPrice").filter(|_| group.get("mixedInstancesPolicy").is_none()) {
         launch.put("spot", plain(price.value.span, true));
-        let message = "spot capacity is asked for at up to the price on demand, not at `maxPrice`";
-        tell.note(
-            codes::DIFFERENCE,
-            price.key_span,
-            message,
-            "set the price in the launch template, if it matters",
-        );
     }
     let root = group.get("rootVolume").and_then(|node| node.get("optimization"));
     launch.put_some("ebsOptimized", group.get("rootVolumeOptimization").or(root).cloned());
@@ -194,41 +193,4 @@ fn nodes_role(common: Common<'_>, group: &Record<'_>, span: Span, tell: &mut Tel
         role.put("policies", policies.clone());
     }
     role.into_node()
-}
-
-/// Instance types and `scaling`.
-pub(super) fn scaling(
-    group: &Record<'_>,
-    role: Role,
-    span: Span,
-    tell: &mut Teller<'_>,
-) -> (Vec<Node>, Node) {
-    let mut types: Vec<Node> = Vec::new();
-    // Several types may be written with commas.
-    if let Some(machine) = group.get("machineType") {
-        let words = machine.text().unwrap_or_default().split(',').map(str::trim);
-        types.extend(words.filter(|word| !word.is_empty()).map(|word| text(machine.span, word)));
-    }
-    let usual = if role == Role::Node { 2 } else { 1 };
-    let size = |key: &str| group.get(key).cloned().unwrap_or_else(|| plain(span, usual));
-    let (min, max) = (size("minSize"), size("maxSize"));
-    let mut scaling = Branch::new(span);
-    scaling.put("min", min.clone());
-    // One of the two alone moves the other: a group cannot shrink below what it may grow to.
-    let number = |node: &Node| match node.scalar().map(bringup_yaml::Scalar::core) {
-        Some(Resolved::Integer(number)) => Some(number),
-        _ => None,
-    };
-    scaling.put("max", if number(&max) < number(&min) { min } else { max });
-    if let Some(node) = group.get("mixedInstancesPolicy") {
-        let policy = tell.record(node, "`mixedInstancesPolicy` of kops", MIXED_INSTANCES);
-        let listed = policy.items("instances");
-        if !listed.is_empty() {
-            types = listed.to_vec();
-        }
-        if let Some(share) = policy.entry("onDemandAboveBase").filter(|_| listed.len() > 1) {
-            scaling.put_field("onDemandPercentage", share);
-        }
-    }
-    (types, scaling.into_node())
 }

@@ -30,6 +30,7 @@ mod releases;
 mod role;
 mod runtime;
 mod runtime_fields;
+mod scaling;
 mod software;
 mod steps;
 mod sysctls;

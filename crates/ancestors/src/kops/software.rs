@@ -176,6 +176,12 @@ impl<'a> Software<'a> {
                 _ => unknown.push((piece, version)),
             }
         }
+        for given in [self.own_containerd, self.own_runc].into_iter().flatten() {
+            if self.runtime == Source::Image {
+                let message = "with `skipInstall` these archives are not fetched, with kops as here";
+                tell.note(codes::DIFFERENCE, given.span, message, "take one of the two away");
+            }
+        }
         if !known.is_empty() {
             let message = format!(
                 "fetched from where kops has it, and with the digest that kops expects: {}",

@@ -156,7 +156,10 @@ fn machines_are_launched_as_kops_launches_them() {
     );
     let group = first_group(&text);
     assert_eq!(group["instanceTypes"], json!(["m5.large", "m5a.large"]));
-    assert_eq!(group["scaling"], json!({"min": 3, "max": 9, "onDemandPercentage": 20}));
+    assert_eq!(
+        group["scaling"],
+        json!({"min": 3, "max": 9, "onDemandPercentage": 20, "spotMaxPrice": "0.1"})
+    );
     assert_eq!(
         group["launch"],
         json!({
@@ -171,7 +174,6 @@ fn machines_are_launched_as_kops_launches_them() {
             },
             "securityGroups": ["sg-0123456789abcdef0"],
             "role": {"instanceProfile": "nodes"},
-            "spot": true,
         })
     );
 }
@@ -345,4 +347,63 @@ fn what_is_wrong_within_a_group_refuses_it_alone() {
     let read = translated(&format!("{}{}", cluster("kubelet: {maxPods: many}"), group("")));
     assert_eq!(told(read.findings, Severity::Error).len(), 1);
     assert!(read.refused.is_empty());
+}
+
+/// `pkg/model/awsmodel/autoscalinggroup.go`: what kops gives the Auto Scaling group. With several types `maxPrice` is the
+/// policy's, and says nothing of how much spot capacity there is.
+#[test]
+fn the_auto_scaling_group_is_that_of_kops() {
+    let scaling = |lines: &str| {
+        let group = first_group(&format!("{}{}", cluster(""), group(lines)));
+        (group["scaling"].clone(), group["launch"]["spot"].clone())
+    };
+    let mixed = "mixedInstancesPolicy: {instances: [m5.large, m5a.large], onDemandAboveBase: 20, onDemandBase: 1, spotAllocationStrategy: lowest-price, spotInstancePools: 3}\nmaxPrice: \"0.2\"\ncapacityRebalance: true\nmaxInstanceLifetime: 168h0m0s\nexternalLoadBalancers: [{loadBalancerName: front}, {targetGroupArn: \"arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/a/0123456789abcdef\"}]\n";
+    assert_eq!(
+        scaling(mixed),
+        (
+            json!({
+                "min": 2, "max": 2, "onDemandPercentage": 20, "onDemandBase": 1, "spotStrategy": "lowest-price",
+                "spotPools": 3, "spotMaxPrice": "0.2", "capacityRebalance": true, "maxInstanceLifetime": "604800s",
+                "loadBalancers": ["front"],
+                "targetGroups": ["arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/a/0123456789abcdef"],
+            }),
+            Value::Null
+        )
+    );
+    let alone = scaling("maxPrice: \"0.2\"\nmaxInstanceLifetime: 0s\n");
+    assert_eq!(alone, (json!({"min": 2, "max": 2, "spotMaxPrice": "0.2"}), json!(true)));
+}
+
+/// Words that kops' validation refuses are not taken for the usual ones.
+#[test]
+fn words_that_are_none_are_told() {
+    let text = |spec: &str, lines: &str| format!("{}{}", cluster(spec), group(lines));
+    assert_eq!(
+        errors(&text("", "instanceMetadata: {httpTokens: requird}")),
+        ["`requird` is no word for `httpTokens`"]
+    );
+    assert_eq!(errors(&text("containerRuntime: crio", "")), ["kops has no runtime `crio`"]);
+}
+
+/// What another makes machines from, and what the pod network is given, is named.
+#[test]
+fn what_shapes_no_node_is_named() {
+    let notes = |text: &str| told(translated(text).findings, Severity::Note);
+    let elsewhere =
+        format!("{}{}", cluster(""), group("minSize: 3\nrootVolumeSize: 50")).replace(": aws", ": gce");
+    let wanted = "no template is made for this cloud: `minSize`, `machineType`, `rootVolumeSize` of this group shape no node, and are left aside";
+    assert!(notes(&elsewhere).contains(&wanted.to_owned()), "{:#?}", notes(&elsewhere));
+    let karpenters = format!("{}{}", cluster(""), group("manager: Karpenter\nmaxSize: 3"));
+    let wanted = "Karpenter makes the machines: `maxSize` of this group shape no node, and are left aside";
+    assert!(notes(&karpenters).contains(&wanted.to_owned()), "{:#?}", notes(&karpenters));
+    let network = format!("{}{}", cluster("networking: {amazonvpc: {imageName: own:1}}"), group(""));
+    assert!(notes(&network).iter().any(|note| note.starts_with("`imageName` of `amazonvpc` of kops shapes")));
+    let there = format!(
+        "{}{}",
+        cluster(
+            "containerd: {skipInstall: true, packages: {urlAmd64: https://own.example/a, hashAmd64: aa}}"
+        ),
+        group("")
+    );
+    assert!(notes(&there).iter().any(|note| note.starts_with("with `skipInstall` these archives")));
 }
