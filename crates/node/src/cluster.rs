@@ -12,12 +12,32 @@ use bringup_progress::{Failure, FailureKind};
 
 use crate::network::Network;
 
+/// How far a cluster is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Seen<T> {
+    There(T),
+    /// Not yet, and why not.
+    Coming(Failure),
+}
+
 /// Asks EKS about a cluster. One that is not there yet may be there at the next attempt.
 pub(crate) fn learn(
     network: &Network,
     cluster: &EksCluster,
     deadline: Instant,
 ) -> Result<ClusterFacts, Failure> {
+    match look(network, cluster, deadline)? {
+        Seen::There(found) => Ok(found),
+        Seen::Coming(failure) => Err(failure),
+    }
+}
+
+/// Asks EKS how far a cluster is.
+pub(crate) fn look(
+    network: &Network,
+    cluster: &EksCluster,
+    deadline: Instant,
+) -> Result<Seen<ClusterFacts>, Failure> {
     let EksCluster { name, region } = cluster;
     if !eks::is_name(name) {
         return Err(Failure::new(
@@ -33,19 +53,19 @@ pub(crate) fn learn(
         eks::described,
     );
     match described.map_err(|failure| hinted(failure, cluster))? {
-        Described::Active(found) => Ok(ClusterFacts {
+        Described::Active(found) => Ok(Seen::There(ClusterFacts {
             name: Some(name.clone()),
             endpoint: found.endpoint,
             certificate_authority: found.certificate_authority,
             service_cidr: found.service_range,
             id: found.id,
             outpost: found.outpost,
-        }),
-        Described::Coming(status) => Err(Failure::new(
+        })),
+        Described::Coming(status) => Ok(Seen::Coming(Failure::new(
             FailureKind::Transient,
             format!("the cluster `{name}` is not there yet: EKS says {status}"),
             "the agent goes on by itself once it is ACTIVE",
-        )),
+        ))),
         Described::Gone(status) => Err(Failure::new(
             FailureKind::Permanent,
             format!("the cluster `{name}` will not be there: EKS says {status}"),

@@ -1,9 +1,10 @@
 //! The journal on the disk.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use bringup_disk::{FileFault, Files, Owner, Wanted};
-use bringup_progress::{Damage, JournalFault, Record, State, Writer, compacted, decode};
+use bringup_progress::{Damage, Entry, JournalFault, Made, Record, State, Writer, compacted, decode};
 
 use crate::places;
 
@@ -41,6 +42,8 @@ pub(crate) struct Opened<'d> {
     pub(crate) journal: Journal<'d>,
     pub(crate) state: State,
     pub(crate) damage: Option<Damage>,
+    /// What was made once, and was removed since.
+    pub(crate) retired: BTreeSet<Made>,
     /// Whether more was lost than a power cut takes: what was done may be unknown now.
     pub(crate) lost: bool,
 }
@@ -67,9 +70,14 @@ impl<'d> Journal<'d> {
             writer = rewrite(files, &compacted(&decoded.records))?;
         }
         let state = State::fold(&decoded.records);
+        let retired = decoded.records.iter().filter_map(|record| match &record.entry {
+            Entry::Retired { made } => Some(made),
+            _ => None,
+        });
+        let retired = retired.flatten().filter(|made| !state.knows(made)).cloned().collect();
         let pending_writer = writer.clone();
         let journal = Self { files, writer, pending: String::new(), pending_writer };
-        Ok(Opened { journal, state, damage: decoded.damage, lost })
+        Ok(Opened { journal, state, damage: decoded.damage, retired, lost })
     }
 
     /// Adds a record. With `sync` it is on the disk afterwards, together with all before it.

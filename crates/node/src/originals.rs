@@ -49,26 +49,39 @@ pub(crate) fn keep(files: Files<'_>, path: &Path) -> Result<(), FileFault> {
     copy(files, path, &place, entry)
 }
 
-/// Puts the original of a path back, if one is kept; says whether.
+/// Puts the original of a path back, if one is kept; says whether. It stays kept until [`forget`]: whoever dies before it is
+/// known that it is back puts it back again, and does not take it for ours.
 pub(crate) fn put_back(files: Files<'_>, path: &Path) -> Result<bool, FileFault> {
-    let mut place = place(path);
-    let Some(mut entry) = look(files, &place)? else { return Ok(false) };
+    let place = place(path);
+    let Some(entry) = look(files, &place)? else { return Ok(false) };
     if entry.kind == Kind::Directory {
-        place.push(MARK);
-        let Some(mark) = look(files, &place)? else { return Ok(false) };
-        entry = mark;
-        files.make_directory(path, entry.mode, owner(entry))?;
+        let Some(mark) = look(files, &place.join(MARK))? else { return Ok(false) };
+        files.make_directory(path, mark.mode, owner(mark))?;
     } else {
         copy(files, &place, path, entry)?;
     }
-    files.remove(&place)?;
+    Ok(true)
+}
+
+/// Forgets the original of a path, once it is known that nothing of ours is there any more.
+pub(crate) fn forget(files: Files<'_>, path: &Path) -> Result<(), FileFault> {
+    let mut place = place(path);
+    if look(files, &place)?.is_some_and(|entry| entry.kind == Kind::Directory) {
+        place.push(MARK);
+    }
+    if look(files, &place)?.is_some() {
+        files.remove(&place)?;
+    }
     for folder in place.ancestors().skip(1).take_while(|above| above.starts_with(places::ORIGINALS)) {
-        // The first that holds something else ends it.
-        if files.disk().remove_directory(folder).is_err() {
-            break;
+        match files.disk().remove_directory(folder) {
+            Ok(()) => {}
+            // Whoever was here before may have come as far as this.
+            Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => {}
+            // The first that holds something else ends it.
+            Err(_) => break,
         }
     }
-    Ok(true)
+    Ok(())
 }
 
 /// Whether one is kept.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bringup_facts::Facts;
 use bringup_plan::{Action, Plan, Step};
 use bringup_progress::{
-    Adopted, Course, Effect, Failure, FailureKind, Happening, Order, Range, Surroundings,
+    Adopted, Course, Effect, Entry, Failure, FailureKind, Happening, Made, Order, Range, Surroundings,
 };
 use bringup_spec::Phase;
 
@@ -66,7 +66,9 @@ pub(crate) fn follow(
     identity: &str,
 ) -> Result<Followed, UpFault> {
     let teller = Teller::of(machine);
-    let Opened { journal, state, damage, lost } = Journal::open(machine.files())?;
+    let Opened { journal, state, damage, retired, lost } = Journal::open(machine.files())?;
+    // An agent may have died before it could.
+    forget_originals(machine, &retired);
     if let Some(damage) = damage {
         Teller::note(&damage.to_string());
     }
@@ -124,6 +126,15 @@ pub(crate) fn follow(
         goes_on = Some(gate::AFTER.to_owned());
     }
     Ok(Followed { ended, found_open, goes_on })
+}
+
+/// Forgets what stood where nothing of ours is any more. One that stays is told of, and in nobody's way.
+fn forget_originals(machine: &Machine, gone: &BTreeSet<Made>) {
+    for made in gone {
+        if let Err(fault) = originals::forget(machine.files(), Path::new(&made.path())) {
+            Teller::note(&fault.to_string());
+        }
+    }
 }
 
 /// Whether a run is that of the units that a stage was handed to.
@@ -197,6 +208,9 @@ impl Run<'_> {
         Ok(match effect {
             Effect::Record { record, sync } => {
                 self.record(&record, sync)?;
+                if let Entry::Retired { made } = &record.entry {
+                    forget_originals(self.machine, made);
+                }
                 Led::On
             }
             Effect::Tell(event) => {

@@ -39,11 +39,12 @@ pub(super) fn learn(request: &BootstrapRequest, network: &Network) -> Outcome<Fa
     Ok(facts)
 }
 
-/// EKS is asked again as often as the call says; what will not change is not asked for again.
+/// EKS is asked again as often as the call says, and a cluster that is coming is waited for; what will not change is not asked
+/// for again.
 fn describe(request: &BootstrapRequest, network: &Network, region: &str) -> Outcome<ClusterFacts> {
     let cluster = EksCluster { name: request.cluster.clone(), region: region.to_owned() };
     retry::asked(request.retry_attempts, std::thread::sleep, || {
-        cluster::learn(network, &cluster, deadline(60_000))
+        cluster::look(network, &cluster, deadline(60_000))
     })
     .map_err(|failure| given_up(&failure))
 }

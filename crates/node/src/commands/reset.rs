@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use bringup_disk::Files;
 use bringup_plan::{Action, GATE_FILE, InstallSource, Plan};
-use bringup_progress::{Made, State, decode};
+use bringup_progress::{Entry, Made, Record, State, decode};
 use bringup_systemd::{BusFault, Systemd};
 
 use crate::actions::{Stopped, retire};
 use crate::arguments::Reset;
 use crate::ended::Ended;
+use crate::journal::{Journal, JournalTrouble, Opened};
 use crate::lock::{Holder, Lock, LockFault};
 use crate::machine::Machine;
 use crate::snapd::Snapd;
@@ -88,6 +89,7 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
     let remove = |path: &Path| files.remove(path).map_err(|fault| failed(fault.to_string()));
     remove(Path::new(GATE_FILE))?;
     retire::remove(&machine, &made).map_err(|failure| failed(failure.why))?;
+    given_back(files, &made).map_err(|fault| failed(fault.to_string()))?;
     for path in kept::paths(&state, plan.as_ref()) {
         // What stood there before all is back already; else what was last known to work comes back.
         if back.iter().any(|made| Path::new(&made.path()) == path) {
@@ -106,6 +108,7 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
     for path in [
         places::STATUS,
         places::FULL_STATUS,
+        places::BEGUN,
         places::DONE,
         places::FAILED,
         places::RUNTIME_DATA,
@@ -118,6 +121,20 @@ fn begin(options: &Reset) -> Result<Ended, (Ended, String)> {
     drop(lock);
     say(&answer(&hollow(files, &made)));
     Ok(Ended::Well)
+}
+
+/// Notes that nothing of ours is there any more, and forgets what stood there before: in this order, so that nobody takes what
+/// was put back for ours.
+fn given_back(files: Files<'_>, made: &BTreeSet<Made>) -> Result<(), JournalTrouble> {
+    let Opened { mut journal, retired, .. } = Journal::open(files)?;
+    if !made.is_empty() {
+        let entry = Entry::Retired { made: made.clone() };
+        journal.add(&Record { at_ms: Machine::now_ms(), boot: Machine::boot(), entry }, true)?;
+    }
+    for gone in made.iter().chain(&retired) {
+        originals::forget(files, Path::new(&gone.path()))?;
+    }
+    Ok(())
 }
 
 /// Whether the agent that has the lock is that of a unit, which can be stopped.

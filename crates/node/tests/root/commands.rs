@@ -286,7 +286,10 @@ fn what_was_written_over_is_put_back() {
     let back = "puts back what stood there before\n  /etc/one\n  /var/lib/own\n  /opt/bin/k\n  /etc/systemd/system/tidy.service\n";
     assert!(refused.output.contains(back), "{}", refused.output);
     assert_eq!(node.read("/etc/one").as_deref(), Some("g5.2xlarge\n"));
+    // Of an agent that died while it watched kubelet.
+    node.put("/run/bringup/kubelet-begun.json", "{}");
     assert_eq!(node.answer(&["reset"], "y\n").code, Some(0));
+    assert!(!node.path("/run/bringup/kubelet-begun.json").exists());
     let mut after = node.tree();
     after.insert("etc/bringup/plan.json".to_owned(), before["etc/bringup/plan.json"].clone());
     for (path, is) in &before {
