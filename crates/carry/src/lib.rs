@@ -20,6 +20,7 @@ mod load;
 mod lost;
 mod multipart;
 mod nodeadm_parts;
+mod nodeadm_pulls;
 mod nodeadm_settings;
 mod nodeconfig;
 mod pieces;

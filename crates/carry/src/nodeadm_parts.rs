@@ -7,11 +7,13 @@ use std::fmt::Write as _;
 
 use bringup_diag::{Finding, Findings};
 use bringup_plan::{Action, Content, PlacedBy, Step, Unit};
+use bringup_spec::nodeconfig::SNAPSHOTTER_CONFIG;
 use bringup_spec::{Fact, Phase, Text};
 
 use crate::budget::PartSize;
 use crate::first_stage::FirstStage;
 use crate::load::Load;
+use crate::nodeadm_pulls::{parallel_pulls, units_beside};
 use crate::nodeadm_settings::is_setting;
 use crate::nodeconfig::not_carried;
 use crate::shell::word;
@@ -153,13 +155,17 @@ fn placing(load: &Load<'_>, inlined: &[&str], findings: &mut Findings) -> Option
             group.sysctls.iter().map(|(name, value)| (name.clone(), value.as_str().to_owned())).collect();
         ours.push(own_step("sysctls", Action::SetSysctls { settings }));
     }
+    let parallel = parallel_pulls(load).is_some();
+    let is_of_snapshotter =
+        |step: &Step| matches!(&step.action, Action::WriteFile { path, .. } if path == SNAPSHOTTER_CONFIG);
     let operators = load.plan.steps.iter().filter(|step| {
         let placed = ["file:", "directory:", "link:"].iter().any(|kind| step.name.starts_with(kind));
         let is_inlined =
             matches!(&step.action, Action::WriteFile { path, .. } if inlined.contains(&path.as_str()));
-        placed && !is_inlined && !is_setting(load.plan, step)
+        placed && !is_inlined && !is_setting(load.plan, step) && !(parallel && is_of_snapshotter(step))
     });
-    let units: Vec<Unit> = group.units.iter().map(unit).collect();
+    let given = if parallel { units_beside(group) } else { group.units.clone() };
+    let units: Vec<Unit> = given.iter().map(unit).collect();
     let mut lost = |step: &Step, why: &str| {
         findings.push(not_carried(&said(step), why).at(place(load, step)));
     };

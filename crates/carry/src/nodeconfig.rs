@@ -10,6 +10,7 @@ use crate::load::Load;
 use crate::lost::Lost;
 use crate::multipart::message;
 use crate::nodeadm_parts::{OwnPart, OwnParts};
+use crate::nodeadm_pulls::{GATE, IMAGE_ENDPOINT, parallel_pulls};
 use crate::nodeadm_settings::{base_runtime_spec, local_storage, network};
 
 /// The message and what its parts take. What is placed comes first, then the operator's parts, then the steps:
@@ -38,19 +39,24 @@ fn node_config(load: &Load<'_>, findings: &mut Findings) -> Value {
             spec.set(key, value);
         }
     };
-    put("kubelet", kubelet(load, findings));
+    let parallel = parallel_pulls(load);
+    put("kubelet", kubelet(load, parallel.is_some(), findings));
     let mut containerd = Value::Map(Vec::new());
-    if let Some(config) = &load.group.runtime.config {
-        containerd.set("config", config.as_str());
+    let config = match &parallel {
+        Some(pulls) => pulls.containerd.as_deref(),
+        None => load.group.runtime.config.as_deref(),
+    };
+    if let Some(config) = config {
+        containerd.set("config", config);
     }
     if let Some(base) = base_runtime_spec(load.plan) {
         containerd.set("baseRuntimeSpec", base);
     }
     put("containerd", containerd);
     put("instance", instance(load, findings));
-    if load.plan.node_name == NodeNamePolicy::InstanceId {
-        put("featureGates", Value::map([("InstanceIdNodeName", true)]));
-    }
+    let by_id = load.plan.node_name == NodeNamePolicy::InstanceId;
+    let gates = [("InstanceIdNodeName", by_id), (GATE, parallel.is_some())];
+    put("featureGates", Value::map(gates.into_iter().filter(|(_, on)| *on)));
     Value::map([
         ("apiVersion", Value::from("node.eks.aws/v1alpha1")),
         ("kind", Value::from("NodeConfig")),
@@ -99,7 +105,8 @@ fn cluster(load: &Load<'_>, findings: &mut Findings) -> Value {
     cluster
 }
 
-fn kubelet(load: &Load<'_>, findings: &mut Findings) -> Value {
+/// `parallel` is whether images are pulled in parallel, which has a setting of kubelet's made.
+fn kubelet(load: &Load<'_>, parallel: bool, findings: &mut Findings) -> Value {
     let group = load.group;
     let network = &load.document.cluster.spec.network;
     let mut config = Value::Map(Vec::new());
@@ -126,7 +133,8 @@ fn kubelet(load: &Load<'_>, findings: &mut Findings) -> Value {
         };
         config.set("registerWithTaints", Value::list(group.taints.iter().map(taint)));
     }
-    for (key, value) in &group.kubelet.config {
+    let own = group.kubelet.config.iter().filter(|(key, _)| !parallel || *key != IMAGE_ENDPOINT);
+    for (key, value) in own {
         config.set(key.as_str(), Value::from(value.clone()));
     }
     let mut flags = Vec::new();

@@ -221,3 +221,89 @@ fn what_is_lost_without_our_agent_is_told_for_each_way() {
     assert!(!lost_guarantees(&document, group, Carrier::NodeConfig).is_empty());
     assert!(lost_guarantees(&document, group, Carrier::Multipart).is_empty());
 }
+
+/// What `bringup convert` makes of a NodeConfig with nodeadm's gate; one more setting of containerd is the operator's own.
+const PARALLEL: &str = r#"
+      agent: none
+      nodeName: instance-id
+      kubelet:
+        config:
+          imageServiceEndpoint: unix:///run/soci-snapshotter-grpc/soci-snapshotter-grpc.sock
+          serializeImagePulls: false
+      runtime:
+        config: |
+          version = 2
+          OWN
+
+          [plugins."io.containerd.grpc.v1.cri".containerd]
+          disable_snapshot_annotations = false
+          snapshotter = "soci"
+
+          [proxy_plugins.soci]
+          address = "/run/soci-snapshotter-grpc/soci-snapshotter-grpc.sock"
+          type = "snapshot"
+
+          [proxy_plugins.soci.exports]
+          root = "/var/lib/soci-snapshotter-grpc"
+      files:
+        - path: /etc/soci-snapshotter-grpc/config.toml
+          content: |
+            debug = false
+
+            [content_store]
+            type = "containerd"
+
+            [cri_keychain]
+            enable_keychain = true
+            image_service_path = "/run/containerd/containerd.sock"
+
+            [pull_modes.parallel_pull_unpack]
+            concurrent_download_chunk_size = "CHUNK"
+            discard_unpacked_layers = true
+            enable = true
+            max_concurrent_downloads = -1
+            max_concurrent_downloads_per_image = 20
+            max_concurrent_unpacks = -1
+            max_concurrent_unpacks_per_image = 12
+
+            [pull_modes.parallel_pull_unpack.decompress_streams.gzip]
+            args = ["-d", "-c"]
+            path = "/usr/bin/unpigz"
+      units:
+        - name: containerd.service
+          dropIns:
+            - name: 10-soci-snapshotter.conf
+              content: |
+                [Unit]
+                Requires=soci-snapshotter.service
+                After=soci-snapshotter.service
+"#;
+
+/// nodeadm decides by the machine's size: a small one has images pulled as ever, which files would not let it.
+#[test]
+fn pulls_in_parallel_are_a_gate_of_the_node_config() {
+    let carried = |own: &str, chunk: &str| {
+        let extra = PARALLEL.replace("OWN", own).replace("CHUNK", chunk);
+        parts_of(&rendered(&sample::document("aws", "amazon-linux-2023", &extra), Carrier::NodeConfig))
+    };
+    let whole = carried("", "16mb");
+    let [(_, _, config)] = whole.as_slice() else { panic!("{whole:#?}") };
+    assert!(
+        config.contains("  featureGates:\n    InstanceIdNodeName: true\n    FastImagePull: true\n"),
+        "{config}"
+    );
+    assert!(config.contains("serializeImagePulls: false"), "{config}");
+    assert!(!config.contains("soci") && !config.contains("containerd:"), "{config}");
+
+    // What is the operator's own stays.
+    let more = carried("oom_score = -999", "16mb");
+    let config = &more.last().unwrap().2;
+    assert!(config.contains("FastImagePull: true") && config.contains("oom_score = -999"), "{config}");
+    assert!(!config.contains("soci"), "{config}");
+
+    // The gate knows no other size of chunks.
+    let other = carried("", "8mb");
+    let config = &other.last().unwrap().2;
+    assert!(!config.contains("FastImagePull") && config.contains("soci"), "{config}");
+    assert_eq!(other.len(), 2, "{other:#?}");
+}
