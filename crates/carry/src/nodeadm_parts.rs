@@ -162,7 +162,8 @@ fn placing(load: &Load<'_>, inlined: &[&str], findings: &mut Findings) -> Option
         let placed = ["file:", "directory:", "link:"].iter().any(|kind| step.name.starts_with(kind));
         let is_inlined =
             matches!(&step.action, Action::WriteFile { path, .. } if inlined.contains(&path.as_str()));
-        placed && !is_inlined && !is_setting(load.plan, step) && !(parallel && is_of_snapshotter(step))
+        let is_nodeadms = is_setting(load.plan, step) || parallel && is_of_snapshotter(step);
+        placed && !is_inlined && !is_nodeadms
     });
     let given = if parallel { units_beside(group) } else { group.units.clone() };
     let units: Vec<Unit> = given.iter().map(unit).collect();

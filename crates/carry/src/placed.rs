@@ -78,9 +78,12 @@ pub(crate) fn carried_units<'load>(load: &'load Load<'_>) -> Vec<Cow<'load, Unit
 pub(crate) fn units_without_agent<'load>(load: &'load Load<'_>) -> Vec<Cow<'load, Unit>> {
     let others = load.plan.units.iter().filter(|unit| !unit.name.starts_with("bringup"));
     let mut units: Vec<Cow<'_, Unit>> = others
-        .map(|unit| match step_runner::is_held(load, &unit.name) {
-            true => Cow::Owned(Unit { enabled: None, ..unit.clone() }),
-            false => Cow::Borrowed(unit),
+        .map(|unit| {
+            if step_runner::is_held(load, &unit.name) {
+                Cow::Owned(Unit { enabled: None, ..unit.clone() })
+            } else {
+                Cow::Borrowed(unit)
+            }
         })
         .collect();
     if step_runner::has_runner(load) {
