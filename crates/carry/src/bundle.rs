@@ -45,10 +45,11 @@ pub(crate) fn bundle(load: &Load<'_>, findings: &mut Findings) -> (Vec<u8>, Vec<
         let stage = FirstStage::of(load, false, findings);
         stage.files().iter().cloned().for_each(&mut add);
         links.extend(stage.links().iter().cloned());
-        for path in stage.open_paths() {
-            let message =
-                format!("a bundle cannot hold `{path}` without the agent: only the node knows what is in it");
-            let hint = "write `agent: image` or `agent: fetch`, or take the carrier `cloud-init`, whose script fills it in";
+        let open = stage.open_paths().map(|path| (path, "only the node knows what is in it"));
+        let made = stage.directories().map(|path| (path, "it has files and links alone"));
+        for (path, why) in open.chain(made) {
+            let message = format!("a bundle cannot hold `{path}` without the agent: {why}");
+            let hint = "write `agent: image` or `agent: fetch`, or take the carrier `cloud-init`, whose script does it";
             findings.push(Finding::error(codes::AGENT_NEEDED, message).at(load.place("agent")).hint(hint));
         }
     }

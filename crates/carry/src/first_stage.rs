@@ -127,6 +127,7 @@ impl FirstStage {
                 findings.push(agent_needed(load, &step.name, &why));
             }
         }
+        findings.extend(step_runner::hooks_of_nobody(load));
         if step_runner::has_runner(load) {
             self.files.push(step_runner::script(load));
             self.holds_kubelet = true;
@@ -213,6 +214,11 @@ impl FirstStage {
         self.filled.iter().map(|file| file.path.as_str())
     }
 
+    /// The directories that it makes.
+    pub(crate) fn directories(&self) -> impl Iterator<Item = &str> {
+        self.directories.iter().map(|(path, ..)| path.as_str())
+    }
+
     /// The links that it makes: path and target.
     pub(crate) fn links(&self) -> &[(String, String)] {
         &self.links
@@ -245,6 +251,12 @@ impl FirstStage {
             let _ = writeln!(script, "mkdir -p {path}\nchmod {mode} {path}\nchown {owner} {path}");
         }
         for (path, target) in &self.links {
+            if let Some((parent, _)) = path.rsplit_once('/')
+                && !parent.is_empty()
+                && parent != UNIT_DIRECTORY
+            {
+                let _ = writeln!(script, "mkdir -p {}", word(parent));
+            }
             let _ = writeln!(script, "ln -sfn {} {}", word(target), word(path));
         }
         for (file, lines) in self.files.iter().zip(lines) {

@@ -140,7 +140,8 @@ pub(crate) fn commands(load: &Load<'_>, wanted: &BTreeSet<Fact>) -> Option<Strin
     let mut facts = wanted.clone();
     let plan = load.plan;
     // What others are worked out from.
-    if facts.contains(&Fact::ReservedCpu) {
+    let by_core = plan.pods_per_core.filter(|_| facts.contains(&Fact::ReservedMemory));
+    if facts.contains(&Fact::ReservedCpu) || by_core.is_some() {
         facts.insert(Fact::Cores);
     }
     let by_type = |limit: &PodLimit| matches!(limit, PodLimit::Interfaces { .. });
@@ -161,14 +162,18 @@ pub(crate) fn commands(load: &Load<'_>, wanted: &BTreeSet<Fact>) -> Option<Strin
         facts.extend([Fact::Zone, Fact::InstanceId]);
     }
     let on_aws = plan.platform == Platform::Aws;
+    // As the agent does, the machine is asked for its own name where that is the node's.
+    let is_own =
+        |fact: &Fact| *fact == Fact::Hostname && plan.node_name == NodeNamePolicy::Hostname || !on_aws;
+    let asked = |fact: &Fact| metadata_name(fact, plan.ipv6).filter(|_| !is_own(fact));
     let mut script = String::new();
-    if on_aws && facts.iter().any(|fact| metadata_name(fact, plan.ipv6).is_some()) {
+    if facts.iter().any(|fact| asked(fact).is_some()) {
         script.push_str(METADATA);
     }
     // Learned facts before those that are worked out from them.
     for fact in &facts {
         let name = variable(fact);
-        match (fact, metadata_name(fact, plan.ipv6).filter(|_| on_aws)) {
+        match (fact, asked(fact)) {
             (_, Some(path)) => {
                 let _ = writeln!(script, "{name}=$(ask {})", crate::shell::word(&path));
             }
@@ -197,6 +202,12 @@ pub(crate) fn commands(load: &Load<'_>, wanted: &BTreeSet<Fact>) -> Option<Strin
     }
     if facts.contains(&Fact::ReservedMemory) {
         script.push_str(&pods(load, plan.memory_limit(), "kept_pods")?);
+        if let Some(each) = by_core {
+            let _ = writeln!(
+                script,
+                "if [ $((cores * {each})) -lt \"$kept_pods\" ]; then kept_pods=$((cores * {each})); fi"
+            );
+        }
         script.push_str("reserved_memory=$((11 * kept_pods + 255))Mi\n");
     }
     Some(script)

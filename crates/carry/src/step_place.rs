@@ -2,6 +2,8 @@
 
 use bringup_diag::Place;
 use bringup_plan::Step;
+use bringup_spec::Hook;
+use bringup_yaml::Path;
 
 use crate::load::Load;
 
@@ -17,7 +19,7 @@ pub(crate) fn said(step: &Step) -> String {
 pub(crate) fn place(load: &Load<'_>, step: &Step) -> Place {
     let group = load.group;
     let (key, index) = match step.name.split_once(':') {
-        Some(("hook", name)) => ("hooks", group.hooks.iter().position(|hook| hook.name.as_str() == name)),
+        Some(("hook", name)) => return hook_place(load, name),
         Some(("file", path)) => ("files", group.files.iter().position(|file| file.path.as_str() == path)),
         Some(("directory", _)) => ("directories", None),
         Some(("link", _)) => ("links", None),
@@ -27,4 +29,15 @@ pub(crate) fn place(load: &Load<'_>, step: &Step) -> Place {
         Some(index) => load.document.place(&load.group_path.key(key).index(index)),
         None => load.place(key),
     }
+}
+
+/// Where a hook is written: in the group, or for all groups.
+pub(crate) fn hook_place(load: &Load<'_>, name: &str) -> Place {
+    let number = |hooks: &[Hook]| hooks.iter().position(|hook| hook.name.as_str() == name);
+    let path = match (number(&load.group.hooks), number(&load.document.cluster.spec.hooks)) {
+        (Some(index), _) => load.group_path.key("hooks").index(index),
+        (None, Some(index)) => Path::root().keys(["spec", "hooks"]).index(index),
+        (None, None) => return load.place("hooks"),
+    };
+    load.document.place(&path)
 }

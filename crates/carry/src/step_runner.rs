@@ -16,7 +16,7 @@ use crate::load::Load;
 use crate::placed::PlacedFile;
 use crate::shell::word;
 use crate::shell_facts::{commands, out_of_reach, word_of};
-use crate::step_place::{place, said};
+use crate::step_place::{hook_place, place, said};
 
 /// The script.
 const PATH: &str = "/opt/bringup/bin/bringup-steps";
@@ -85,12 +85,20 @@ fn texts<'a>(command: &'a [Text], environment: &'a BTreeMap<String, Text>) -> im
 /// The finding for a program that nobody runs, if this is one.
 pub(crate) fn refused(load: &Load<'_>, step: &Step) -> Option<Finding> {
     let why = refusal(load, step)?;
-    let finding = Finding::error(
-        codes::AGENT_NEEDED,
-        format!("{} cannot be done without the agent: {why}", said(step)),
-    );
-    let hint = "write `agent: image` or `agent: fetch`, or leave it out";
-    Some(finding.at(place(load, step)).hint(hint))
+    Some(of_nobody(&said(step), &why).at(place(load, step)))
+}
+
+/// The findings for hooks that a controller asks the agent for.
+pub(crate) fn hooks_of_nobody(load: &Load<'_>) -> impl Iterator<Item = Finding> {
+    load.plan.hooks.iter().map(|hook| {
+        let why = format!("nobody on the node runs it at `{}`", hook.on);
+        of_nobody(&format!("hook `{}`", hook.name), &why).at(hook_place(load, &hook.name))
+    })
+}
+
+fn of_nobody(what: &str, why: &str) -> Finding {
+    Finding::error(codes::AGENT_NEEDED, format!("{what} cannot be done without the agent: {why}"))
+        .hint("write `agent: image` or `agent: fetch`, or leave it out")
 }
 
 /// The programs that the unit runs.

@@ -59,6 +59,9 @@ pub(crate) fn native(load: &Load<'_>, files: bool, findings: &mut Findings) -> N
             findings.push(agent_needed(load, &step.name, why));
         }
     }
+    if !has_agent {
+        findings.extend(step_runner::hooks_of_nobody(load));
+    }
     if step_runner::has_runner(load) {
         native.files.push(step_runner::script(load));
     }

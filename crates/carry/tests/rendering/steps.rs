@@ -178,10 +178,12 @@ fn the_report_says_what_steps_lose_without_an_agent() {
 /// A bundle is files alone: nobody would fill this one in.
 #[test]
 fn a_bundle_without_agent_tells_what_it_cannot_hold() {
-    let extra = "      agent: none\n      carriers: [bundle]\n      files: [{path: /etc/where, content: \"@{zone}\\n\"}]\n";
+    let extra = "      agent: none\n      carriers: [bundle]\n      files: [{path: /etc/where, content: \"@{zone}\\n\"}]\n      directories: [{path: /srv/x}]\n";
     let rendered = rendered(&sample::document("aws", "amazon-linux-2", extra), Carrier::Bundle);
     let told: Vec<&str> = rendered.findings.iter().map(|finding| finding.message.as_str()).collect();
-    assert!(told.iter().any(|message| message.contains("`/etc/where`")), "{told:?}");
+    for path in ["`/etc/where`", "`/srv/x`"] {
+        assert!(told.iter().any(|message| message.contains(path)), "{told:?}");
+    }
 }
 
 /// A folder in which the script runs, with programs that stand in for those of the machine.
@@ -323,4 +325,54 @@ fn the_shell_finds_the_servers_for_pods_as_the_agent_does() {
         std::fs::write(machine.folder.join("upstream"), "").unwrap();
         assert!(machine.boot("1").1.iter().any(|line| line == behind), "{system}");
     }
+}
+
+/// Hooks of upgrades are the agent's, when a controller asks it.
+#[test]
+fn hooks_that_somebody_asks_for_are_refused_where_they_are_written() {
+    let extra = "      agent: none\n      hooks: [{name: drain, on: pre-upgrade, run: [/bin/drain]}]\n";
+    for (os, carrier) in [("amazon-linux-2", Carrier::CloudInit), ("flatcar", Carrier::Ignition)] {
+        let rendered = rendered(&document(os, extra), carrier);
+        let mut told = rendered.findings.iter().filter(|finding| !is_of_kubelet(finding));
+        let finding = told.next().unwrap_or_else(|| panic!("{os}: nothing is told"));
+        assert_eq!(
+            finding.message,
+            "hook `drain` cannot be done without the agent: nobody on the node runs it at `pre-upgrade`"
+        );
+        let line = text(os, extra).lines().position(|line| line.contains("drain")).unwrap();
+        assert_eq!(finding.place.as_ref().unwrap().span.start.line, u32::try_from(line).unwrap() + 1);
+        assert!(told.next().is_none(), "{os}");
+    }
+}
+
+#[test]
+fn a_link_has_its_folder_made() {
+    let extra = "      agent: none\n      links: [{path: /opt/new/folder/link, target: /etc/hosts}]\n";
+    let rendered = rendered(&sample::document("aws", "amazon-linux-2", extra), Carrier::CloudInit);
+    let script = String::from_utf8_lossy(&rendered.bytes).into_owned();
+    assert!(
+        script.contains("mkdir -p /opt/new/folder\n  ln -sfn /etc/hosts /opt/new/folder/link\n"),
+        "{script}"
+    );
+}
+
+/// The agent's answers, from a shell.
+#[test]
+fn the_shell_takes_the_machines_own_name_and_counts_pods_by_core() {
+    let script = |extra: &str| {
+        let rendered = rendered(
+            &sample::document("aws", "amazon-linux-2", &format!("      agent: none\n{extra}")),
+            Carrier::CloudInit,
+        );
+        assert!(!rendered.findings.has_errors(), "{:?}", rendered.findings);
+        String::from_utf8_lossy(&rendered.bytes).into_owned()
+    };
+    let files = "      files: [{path: /etc/name, content: \"@{nodeName}\"}]\n";
+    let own = script(&format!("      nodeName: hostname\n{files}"));
+    assert!(own.contains("hostname=$(hostname)\n") && !own.contains("local-hostname"), "{own}");
+    assert!(script("      nodeName: private-dns\n").contains("hostname=$(ask local-hostname)\n"));
+    let by_core = script("      maxPods: 58\n      kubelet: {config: {podsPerCore: 10}}\n");
+    let line = "if [ $((cores * 10)) -lt \"$kept_pods\" ]; then kept_pods=$((cores * 10)); fi\n";
+    let at = by_core.find(line).unwrap_or_else(|| panic!("{by_core}"));
+    assert!(by_core.find("cores=$(getconf").unwrap() < at && at < by_core.find("reserved_memory=").unwrap());
 }

@@ -125,8 +125,9 @@ fn max_pods(decisions: &Decisions) -> Value {
 
 fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
     let minor = context.minor;
-    // Without an agent nobody works it out on the node.
-    let by_core = decisions.pods_per_core.is_some() && decisions.agent != AgentSource::None;
+    // Without an agent nobody works it out on the node, unless the carrier has a script.
+    let somebody = decisions.agent != AgentSource::None || context.group.is_scripted();
+    let by_core = decisions.pods_per_core.is_some() && somebody;
     let reserved_memory = match decisions.memory_for_pods {
         PodLimit::Fixed(pods) if !by_core => json!(format!("{}Mi", reservations::memory_mib(pods))),
         _ => template::string(&Text::fact(Fact::ReservedMemory)),
