@@ -13,8 +13,10 @@ use super::{Doing, Stopped, files};
 pub(super) fn keep(doing: &Doing<'_>, host: &str, path: &str) -> Result<Success, Stopped> {
     let there = doing.machine.files().read(Path::new(path))?.unwrap_or_default();
     let text = String::from_utf8_lossy(&there);
-    let text = with_lines(&text, host, &addresses(host, &text)?);
-    let wanted = Wanted { content: text.as_bytes(), mode: 0o644, owner: Owner::ROOT };
+    let lines = missing_lines(&text, host, &addresses(host, &text)?);
+    // What is there stays byte for byte, in whatever encoding.
+    let whole = [there.as_slice(), lines.as_bytes()].concat();
+    let wanted = Wanted { content: &whole, mode: 0o644, owner: Owner::ROOT };
     let change = doing.machine.files().replace(Path::new(path), wanted)?;
     Ok(files::changed(path, change))
 }
@@ -44,35 +46,30 @@ fn in_file(host: &str, file: &str) -> BTreeSet<String> {
     own.filter_map(|mut words| words.next()).map(str::to_owned).collect()
 }
 
-/// The text with a line for each address, at its end; what is there already is not written twice.
-fn with_lines(text: &str, host: &str, addresses: &BTreeSet<String>) -> String {
-    let mut whole = text.to_owned();
-    for address in addresses {
-        let line = format!("{address}\t{host}");
-        if whole.lines().any(|there| there == line) {
-            continue;
-        }
-        if !whole.is_empty() && !whole.ends_with('\n') {
-            whole.push('\n');
-        }
-        whole.push_str(&line);
-        whole.push('\n');
-    }
-    whole
+/// What is to be added to the text: a line for each address; what is there already is not written twice.
+fn missing_lines(text: &str, host: &str, addresses: &BTreeSet<String>) -> String {
+    let lines = addresses.iter().map(|address| format!("{address}\t{host}"));
+    let missing: Vec<String> = lines.filter(|line| !text.lines().any(|there| there == line)).collect();
+    let begins = if missing.is_empty() || text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    missing.iter().fold(begins.to_owned(), |whole, line| whole + line + "\n")
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{addresses, with_lines};
+    use super::{addresses, missing_lines};
 
     #[test]
     fn lines_are_added_once() {
         let addresses = BTreeSet::from(["10.0.0.1".to_owned(), "10.0.0.2".to_owned()]);
-        let once = with_lines("127.0.0.1 localhost", "api", &addresses);
-        assert_eq!(once, "127.0.0.1 localhost\n10.0.0.1\tapi\n10.0.0.2\tapi\n");
-        assert_eq!(with_lines(&once, "api", &addresses), once);
+        let added = missing_lines("127.0.0.1 localhost", "api", &addresses);
+        assert_eq!(added, "\n10.0.0.1\tapi\n10.0.0.2\tapi\n");
+        assert_eq!(missing_lines(&format!("127.0.0.1 localhost{added}"), "api", &addresses), "");
+        assert_eq!(
+            missing_lines("127.0.0.1 localhost\n10.0.0.1\tapi", "api", &addresses),
+            "\n10.0.0.2\tapi\n"
+        );
     }
 
     #[test]

@@ -295,6 +295,20 @@ fn beneath_a_root_disks_are_left_to_the_machine() {
     );
 }
 
+/// What somebody has written there is theirs, in whatever encoding.
+#[test]
+fn addresses_are_added_to_hosts_and_nothing_else_changes() {
+    crate::node::needs_root();
+    let node = node();
+    let before = b"127.0.0.1 ip6 # caf\xe9".as_slice();
+    std::fs::write(node.path("/etc/hosts"), before).unwrap();
+    let outpost =
+        ["--apiserver-endpoint=https://localhost", "--enable-local-outpost=true", "--cluster-id=id-1"];
+    well(&node, &[&GIVEN[..], &outpost].concat());
+    let expected = [before, b"\n127.0.0.1\tlocalhost\n::1\tlocalhost\n"].concat();
+    assert_eq!(std::fs::read(node.path("/etc/hosts")).unwrap(), expected);
+}
+
 /// The script reads it only where containerd runs the containers.
 #[test]
 fn with_docker_a_file_for_containerd_is_not_read() {
