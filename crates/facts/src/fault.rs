@@ -19,6 +19,12 @@ pub enum FactFault {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// The machine's address is none.
+    #[error("`{address}` is no address of a machine")]
+    BadAddress {
+        /// What is said.
+        address: String,
+    },
     /// What is said of the cluster cannot be used.
     #[error("what is said of the cluster cannot be used for `{fact}`: {why}")]
     BadCluster {
@@ -67,6 +73,7 @@ impl FactFault {
             Self::BadName { .. } => {
                 "name nodes by `nodeName: instance-id`, or mend the VPC's DHCP options".to_owned()
             }
+            Self::BadAddress { .. } => "write an address such as `192.0.2.10` or `2001:db8::10`".to_owned(),
             Self::BadCluster { .. } => {
                 "write `api` and `network` of the cluster in the document; `aws eks describe-cluster` prints them"
                     .to_owned()

@@ -1,5 +1,7 @@
 //! What was learned and what follows from it.
 
+use std::net::IpAddr;
+
 use bringup_plan::bootstrap::guessed_dns;
 use bringup_plan::{Election, Plan, PodLimit, max_pods, reservations};
 use bringup_spec::{Fact, NodeNamePolicy, Platform};
@@ -30,7 +32,7 @@ impl<'a> Known<'a> {
             Fact::Lifecycle => facts.lifecycle.clone(),
             Fact::Address => facts.address.clone(),
             Fact::Hostname => facts.hostname.clone(),
-            Fact::Cores => facts.cores.map(|cores| cores.to_string()),
+            Fact::Cores => facts.cores.filter(|cores| *cores > 0).map(|cores| cores.to_string()),
             Fact::MemoryMiB => facts.memory_mib.map(|memory| memory.to_string()),
             Fact::Tag(tag) => facts.tags.get(tag).cloned(),
             Fact::ClusterEndpoint | Fact::ClusterAuthority | Fact::ClusterDns => {
@@ -56,10 +58,15 @@ impl<'a> Known<'a> {
                 return self.pods_in_force().map(|pods| format!("{}Mi", reservations::memory_mib(pods)));
             }
         };
-        let value = learned.ok_or_else(|| FactFault::Missing { fact: fact.clone() })?;
+        // Only a tag may say nothing.
+        let said = learned.filter(|value| !value.is_empty() || matches!(fact, Fact::Tag(_)));
+        let value = said.ok_or_else(|| FactFault::Missing { fact: fact.clone() })?;
         // Values end in files of one line per value: a line end in one would be a line of somebody else's.
         if value.contains(char::is_control) {
             return Err(FactFault::ControlCharacter { fact: fact.clone() });
+        }
+        if *fact == Fact::Address && value.parse::<IpAddr>().is_err() {
+            return Err(FactFault::BadAddress { address: value });
         }
         Ok(value)
     }
@@ -128,7 +135,7 @@ impl<'a> Known<'a> {
     }
 
     fn cores(&self) -> Result<u32, FactFault> {
-        self.facts.cores.ok_or(FactFault::Missing { fact: Fact::Cores })
+        self.facts.cores.filter(|cores| *cores > 0).ok_or(FactFault::Missing { fact: Fact::Cores })
     }
 
     /// What EKS says of the cluster.

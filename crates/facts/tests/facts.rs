@@ -79,6 +79,22 @@ fn what_is_not_known_is_an_error_where_it_is_used() {
 }
 
 #[test]
+fn what_says_nothing_is_not_known() {
+    let mut plan = plan();
+    plan.facts = BTreeSet::from([Fact::InstanceId, Fact::Cores, Fact::Address, Fact::Tag("team".to_owned())]);
+    let tags = BTreeMap::from([("team".to_owned(), String::new())]);
+    let empty = || Some(String::new());
+    let facts = Facts { instance_id: empty(), cores: Some(0), address: empty(), tags, ..facts() };
+    let mut faults = Known::new(&plan, &facts).faults();
+    faults.sort_by_key(ToString::to_string);
+    let missing = |fact| FactFault::Missing { fact };
+    assert_eq!(faults, [missing(Fact::Address), missing(Fact::Cores), missing(Fact::InstanceId)]);
+    let facts = Facts { address: Some("ip-10-0-1-2".to_owned()), ..facts };
+    let fault = Known::new(&plan, &facts).value(&Fact::Address).unwrap_err();
+    assert_eq!(fault.to_string(), "`ip-10-0-1-2` is no address of a machine");
+}
+
+#[test]
 fn names_that_no_node_can_have_are_refused() {
     let mut plan = plan();
     for (hostname, refused) in [
