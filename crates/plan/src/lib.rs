@@ -5,6 +5,7 @@
 //! [`max_pods`] and [`reservations`] are used here and on the node, so that both always agree.
 #![forbid(unsafe_code)]
 
+mod action;
 mod assertions;
 mod aws;
 pub mod bootstrap;
@@ -39,6 +40,7 @@ mod operator;
 mod order;
 mod origins;
 mod paths;
+mod pod_limits;
 pub mod reservations;
 mod runtime;
 mod signals;
@@ -54,6 +56,7 @@ mod unit_text;
 mod units;
 mod versions;
 
+pub use action::*;
 pub use canonical::{PlanFault, ascii_json, canonical_json, sha256_hex};
 pub use carriers::check_carrier;
 pub use checks::check_document;
