@@ -112,9 +112,21 @@ fn groups(files: &Files, tree: &Node) -> Vec<Group> {
         .collect()
 }
 
+/// A document without some of its groups, by their numbers.
+pub fn without_groups(tree: &Node, groups: &[usize]) -> Node {
+    let mut rest = tree.clone();
+    let listed = items(tree, "nodeGroups");
+    let spans: Vec<Span> = groups.iter().filter_map(|at| Some(listed.get(*at)?.span)).collect();
+    take_out_of(&mut rest, &spans);
+    rest
+}
+
 /// Takes groups and their machines out of a document.
 fn take_out(tree: &mut Node, groups: &[Group]) {
-    let spans: Vec<Span> = groups.iter().map(|group| group.span).collect();
+    take_out_of(tree, &groups.iter().map(|group| group.span).collect::<Vec<_>>());
+}
+
+fn take_out_of(tree: &mut Node, spans: &[Span]) {
     let gone: Vec<String> = items(tree, "nodeGroups")
         .iter()
         .filter(|group| spans.contains(&group.span))

@@ -75,11 +75,9 @@ impl Teller<'_> {
         }
     }
 
-    /// Tells of a value of a wrong type, unless that has been told of it.
+    /// Tells of a value of a wrong type.
     pub(crate) fn wrong_type(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) {
-        if !self.has_told(codes::WRONG_TYPE, span) {
-            self.error(codes::WRONG_TYPE, span, message, hint);
-        }
+        self.error(codes::WRONG_TYPE, span, message, hint);
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Teller<'a> {
     pub(crate) added_minor: Option<u16>,
     /// What is true only of an agent on the node: whether there is one may be said by additions.
     of_agent: Vec<OfAgent>,
+    /// Values of a wrong type.
+    wrong: Vec<Span>,
     /// Node groups that no node can be brought up from, each with its place.
     refused: Vec<(Span, Refused)>,
 }
@@ -46,6 +48,7 @@ impl<'a> Teller<'a> {
             unless: Vec::new(),
             added_minor: None,
             of_agent: Vec::new(),
+            wrong: Vec::new(),
             refused: Vec::new(),
         }
     }
@@ -57,6 +60,14 @@ impl<'a> Teller<'a> {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
+        // Of a value of a wrong type there is nothing else to tell.
+        let is_wrong = self.wrong.contains(&span);
+        if is_wrong && [codes::WRONG_TYPE, codes::MISSING].contains(&code) {
+            return;
+        }
+        if code == codes::WRONG_TYPE {
+            self.wrong.push(span);
+        }
         self.push(Finding::error(code, message).hint(hint), span);
     }
 
@@ -219,12 +230,6 @@ impl<'a> Teller<'a> {
 
     fn push(&mut self, finding: Finding, span: Span) {
         self.findings.push(finding.at(self.files.place(span)));
-    }
-
-    /// Whether a finding of this code has been made of this place.
-    pub(crate) fn has_told(&self, code: Code, span: Span) -> bool {
-        let place = Some(self.files.place(span));
-        self.findings.iter().any(|finding| finding.code == code && finding.place == place)
     }
 
     /// All that has been told, and the groups that have been refused, each with its place.

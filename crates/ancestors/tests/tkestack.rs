@@ -624,3 +624,11 @@ fn what_is_wrong_with_a_machine_refuses_its_group_alone() {
     let found = read(&[("all.yaml", &good.replace("10.0.0.9, port: 22", "10.0.0.9, port: ssh"))]);
     assert!(found.findings.has_errors() && found.refused.is_empty());
 }
+
+#[test]
+fn another_version_is_told() {
+    let text = cluster(ONE, "").replace("tkestack.io/v1\n", "tkestack.io/v2\n");
+    let errors = told(&read(&[("cluster.yaml", &text)]), Severity::Error);
+    let wanted = "cluster.yaml:1:13 ancestor/field-refused version `platform.tkestack.io/v2` of tkestack's documents is not understood";
+    assert_eq!(errors, [wanted]);
+}

@@ -262,8 +262,9 @@ fn aws(about: &Record<'_>, vpc: &Record<'_>, top: &Record<'_>, span: Span, tell:
     if let Some(region) = about.entry("region") {
         aws.put_field("region", region);
     }
-    if let Some(name) =
-        about.get("name").filter(|name| name.text().is_some_and(|text| Name::parse(text).is_err()))
+    if let Some(name) = about
+        .get("name")
+        .filter(|name| name.text().is_some_and(|text| !text.trim().is_empty() && Name::parse(text).is_err()))
     {
         aws.put("clusterName", name.clone());
     }

@@ -204,7 +204,7 @@ impl<'a> Cluster<'a> {
             spec.put("kubernetes", kubernetes.into_node());
         }
         spec.put("api", self.api(tell));
-        spec.put("network", self.network(dns));
+        spec.put("network", self.network(dns, tell));
         let mut join = Branch::new(span);
         join.put("method", text(span, "kubeconfig"));
         let mut kubeconfig = Branch::new(span);
@@ -278,7 +278,7 @@ impl<'a> Cluster<'a> {
         api.into_node()
     }
 
-    fn network(&self, dns: Option<Node>) -> Node {
+    fn network(&self, dns: Option<Node>, tell: &mut Teller<'_>) -> Node {
         let span = self.span;
         let field = |name: &str| self.address_field(name).map(|entry| &entry.value);
         let mut network = Branch::new(span);
@@ -289,6 +289,9 @@ impl<'a> Cluster<'a> {
             self.spec.get("clusterDNSDomain").or_else(|| self.kube_dns.and_then(|dns| dns.get("domain")));
         network.put_some("domain", domain.filter(|node| node.text() != Some("")).cloned());
         let internal = field("nonMasqueradeCIDR").filter(|node| node.text() != Some(""));
+        if let Some(internal) = internal {
+            network::check(internal, tell);
+        }
         let given = |name: &str| field(name).filter(|node| node.text() != Some(""));
         let services = network::services(given("serviceClusterIPRange"), internal, span);
         network.put("serviceRanges", list(services.span, vec![services]));

@@ -22,7 +22,7 @@ use super::steps::words;
 use super::sysctls::kernel;
 use super::{file_assets, machine, parts};
 use crate::codes;
-use crate::fields::Record;
+use crate::fields::{Record, is_nothing};
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
 
@@ -58,6 +58,9 @@ pub(super) fn group(
         return None;
     };
     let record = tell.record(spec, "kops' InstanceGroup", GROUP);
+    if spec.entries().is_none() && !is_nothing(spec) {
+        return None;
+    }
     let role = role(&record, &name, span, tell)?;
     let image = record.entry("image");
     let system = os(image, span, tell);

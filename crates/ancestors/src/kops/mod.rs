@@ -60,8 +60,12 @@ pub(crate) fn translate(documents: &[Node], tell: &mut Teller<'_>) -> Vec<Node> 
         if !is_readable(document, tell) {
             continue;
         }
-        tell.record(document, "a document of kops", cluster_fields::DOCUMENT);
-        match document.get("kind").and_then(Node::text).unwrap_or_default() {
+        let kind = document.get("kind").and_then(Node::text).unwrap_or_default();
+        // What is wrong with a group is told of it.
+        if kind != "InstanceGroup" {
+            tell.record(document, "a document of kops", cluster_fields::DOCUMENT);
+        }
+        match kind {
             "Cluster" => clusters.extend(read_cluster(document, tell)),
             "InstanceGroup" => groups.push(document),
             kind => other_kind(document, kind, tell),
@@ -76,6 +80,7 @@ pub(crate) fn translate(documents: &[Node], tell: &mut Teller<'_>) -> Vec<Node> 
     for group in groups {
         let known = clusters.iter().any(|cluster| belongs(group, cluster.name, clusters.len()));
         if !known {
+            tell.record(group, "a document of kops", cluster_fields::DOCUMENT);
             let named = cluster_of(group).map_or_else(String::new, |name| format!(" `{name}`"));
             let message = format!("the cluster{named} that this group belongs to is not there");
             let hint = "give the file with the `Cluster` in the same call; the label `kops.k8s.io/cluster` of a group names it";
@@ -191,6 +196,7 @@ fn tree(cluster: &Cluster<'_>, documents: &[&Node], tell: &mut Teller<'_>) -> Op
     let mut groups: Vec<Group> = Vec::new();
     for document in documents {
         let Some(name) = name_of(document) else {
+            tell.record(document, "a document of kops", cluster_fields::DOCUMENT);
             account_for_metadata(document, tell);
             let message = "this group has no name";
             tell.error(codes::MISSING, document.span, message, "add `metadata: {name: ...}`");
@@ -198,6 +204,7 @@ fn tree(cluster: &Cluster<'_>, documents: &[&Node], tell: &mut Teller<'_>) -> Op
         };
         let name = names.give(name.text().unwrap_or_default());
         groups.extend(tell.group((&plain_name(cluster.name), document.span), |tell| {
+            tell.record(document, "a document of kops", cluster_fields::DOCUMENT);
             account_for_metadata(document, tell);
             (group(document, name.clone(), cluster, tell), name)
         }));

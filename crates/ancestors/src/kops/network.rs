@@ -1,16 +1,32 @@
 //! Addresses of services, pods and DNS, by kops' rules.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use bringup_diag::Span;
 use bringup_yaml::Node;
 
+use crate::codes;
+use crate::tell::Teller;
 use crate::tree::text;
 
 /// What kops takes unless it is told otherwise.
 const INTERNAL: &str = "100.64.0.0/10";
 const SERVICES: &str = "100.64.0.0/13";
 const SERVICES_6: &str = "fd00:5e4f:ce::/108";
+
+/// Tells of internal addresses that are none: kops takes services and pods from them.
+pub(super) fn check(internal: &Node, tell: &mut Teller<'_>) {
+    let given = internal.text().unwrap_or_default();
+    let is_range = given.split_once('/').is_some_and(|(address, bits)| {
+        let most = address.parse::<IpAddr>().map(|address| if address.is_ipv4() { 32 } else { 128 });
+        most.is_ok_and(|most| bits.parse::<u8>().is_ok_and(|bits| bits <= most))
+    });
+    if !is_range {
+        let message = format!("`{given}` is no range of addresses");
+        let hint = format!("write one such as `{INTERNAL}`");
+        tell.error(codes::WRONG_TYPE, internal.span, message, hint);
+    }
+}
 
 /// The range of services.
 pub(super) fn services(given: Option<&Node>, internal: Option<&Node>, span: Span) -> Node {

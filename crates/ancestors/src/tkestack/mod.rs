@@ -25,11 +25,14 @@ use self::machines::Worker;
 use crate::codes;
 use crate::tell::Teller;
 
+const VERSION: &str = "platform.tkestack.io/v1";
+
 /// Translates the documents of tkestack.
 pub(crate) fn translate(documents: &[Node], tell: &mut Teller<'_>) -> Vec<Node> {
     let mut clusters = Vec::new();
     let mut machines = Vec::new();
     for document in documents {
+        check_version(document, tell);
         let kind = document.get("kind").and_then(Node::text).unwrap_or_default();
         match kind {
             "Cluster" => clusters.push(document),
@@ -68,6 +71,16 @@ pub(crate) fn translate(documents: &[Node], tell: &mut Teller<'_>) -> Vec<Node> 
         }
     }
     trees
+}
+
+/// tkestack has one version of its documents.
+fn check_version(document: &Node, tell: &mut Teller<'_>) {
+    let Some(version) = document.get("apiVersion") else { return };
+    let given = version.text().unwrap_or_default();
+    if given != VERSION {
+        let message = format!("version `{given}` of tkestack's documents is not understood");
+        tell.error(codes::FIELD_REFUSED, version.span, message, format!("write `apiVersion: {VERSION}`"));
+    }
 }
 
 fn items<'a>(document: &'a Node, tell: &mut Teller<'_>) -> &'a [Node] {

@@ -383,6 +383,10 @@ fn words_that_are_none_are_told() {
         ["`requird` is no word for `httpTokens`"]
     );
     assert_eq!(errors(&text("containerRuntime: crio", "")), ["kops has no runtime `crio`"]);
+    for range in ["100.64.0.0", "100.64.0.0/33", "100.64.0/10", "x"] {
+        let spec = format!("nonMasqueradeCIDR: {range}");
+        assert_eq!(errors(&text(&spec, "")), [format!("`{range}` is no range of addresses")]);
+    }
 }
 
 /// What another makes machines from, and what the pod network is given, is named.
@@ -406,4 +410,19 @@ fn what_shapes_no_node_is_named() {
         group("")
     );
     assert!(notes(&there).iter().any(|note| note.starts_with("with `skipInstall` these archives")));
+}
+
+/// A value of a wrong type is told once, and of the group that it is in.
+#[test]
+fn a_group_that_is_none_is_told_once() {
+    let good = format!("{}{}", cluster(""), named_group("good", "Node", ""));
+    for bad in ["spec:\n", "spec: 3\n", "spec: []\n", "spec: {role: Node, additionalUserData: [3]}\n"] {
+        let text = format!(
+            "{good}---\napiVersion: kops.k8s.io/v1alpha2\nkind: InstanceGroup\nmetadata: {{name: bad}}\n{bad}"
+        );
+        let read = translated(&text);
+        assert_eq!(told(read.findings.clone(), Severity::Error), Vec::<String>::new(), "{bad}");
+        assert_eq!(errors(&text).len(), 1, "{bad}: {:?}", errors(&text));
+        assert_eq!(read.documents.len(), 1);
+    }
 }

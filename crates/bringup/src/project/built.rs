@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use bringup_ancestors::without_groups;
 use bringup_carry::{
     Load, Rendered, carriers_of, lost_guarantees, resolve_parts, unused_encoding, without_agent,
 };
 use bringup_diag::{Findings, Place, Severity};
 use bringup_plan::sha256_hex;
 use bringup_spec::{Carrier, Document, NodeGroup};
+use bringup_yaml::Node;
 
 use super::{GroupKey, Project, hinting_at_additions, shown_path};
 use crate::lints;
@@ -122,6 +124,28 @@ impl Project {
             plan,
         });
         Some(Built { view, files, findings, is_refused, over_budget })
+    }
+
+    /// The documents as they are converted: without groups that are refused, where others are left; and what is told of those.
+    pub(crate) fn converted(&self) -> (Vec<Node>, Findings) {
+        let mut told = Findings::new();
+        let mut trees = Vec::with_capacity(self.documents.len());
+        for (index, document) in self.documents.iter().enumerate() {
+            let count = document.cluster.spec.node_groups.len();
+            let built = (0..count).filter_map(|group| {
+                let key = GroupKey { document: index, group };
+                let built = self.built(key, Wish::Everything, None).filter(|built| built.is_refused)?;
+                Some((group, built.findings))
+            });
+            let (refused, findings): (Vec<usize>, Vec<Findings>) = built.unzip();
+            if refused.len() == count {
+                trees.push(document.tree().clone());
+                continue;
+            }
+            trees.push(without_groups(document.tree(), &refused));
+            findings.into_iter().for_each(|findings| told.append(findings));
+        }
+        (trees, told)
     }
 
     /// Whether a group of another system is refused for what is found: there are errors, and all of them are within it.

@@ -62,6 +62,13 @@ fn what_is_wrong_within_a_group_leaves_the_others() {
         let built = tree(&folder.path().join("bringup-out"));
         assert!(built.contains_key("demo/linux/plan.json"), "{:?}", built.keys());
         assert!(!built.keys().any(|path| path.contains("bad")), "{:?}", built.keys());
+        let (status, said) = code(folder.path(), &["convert", "cluster.yaml", "-o", "ours.yaml"]);
+        assert!(status == Some(1) && said.matches("error[").count() == 1, "convert {bad}: {said}");
+        let (status, said) = code(folder.path(), &["build", "ours.yaml", "-o", "ours"]);
+        assert_eq!(status, Some(0), "{bad}: {said}");
+        let plan =
+            |of: &str| std::fs::read(folder.path().join(of).join("demo/linux/plan.json")).expect("a plan");
+        assert_eq!(plan("ours"), plan("bringup-out"));
     }
     let alone = with(&LINUX.replace("m5.large", "m5.large, labels: {\"a b\": c}"));
     let (status, said) = code(alone.path(), &["build", "cluster.yaml"]);
