@@ -8,7 +8,10 @@ use crate::address::Address;
 use crate::authority::Authority;
 use crate::hindrance;
 use crate::kernel::Touched;
-use crate::stand_in::{KUBELET, KUBELET_UNIT, Misbehaviour, PACKET_FILTER, RUNTIME_UNIT, expected, runtime};
+use crate::stand_in::{
+    KUBELET, KUBELET_UNIT, Misbehaviour, PACKET_FILTER, RUNTIME_UNIT, expected, joins_by_kubeadm, kubeadm,
+    kubelet_snap, runtime, snapd,
+};
 use crate::{Instance, Kubernetes, LabFault, Subject, Way, Wishes};
 
 /// The name of a machine that no cloud gives one.
@@ -99,10 +102,8 @@ impl Layer {
         }
         let grips = hindrance::grips(subject.plan.as_ref(), &wishes.hindrances)?;
         hindrance::lay(self, &grips)?;
-        for (path, file) in &subject.files {
-            // A file that can be run here can be run there.
-            let mode = std::fs::metadata(file).map_or(0o600, |status| status.permissions().mode() & 0o7777);
-            self.copy(path, file, mode)?;
+        for (path, given) in &subject.files {
+            self.write(path, &given.bytes()?, given.mode())?;
         }
         Ok(())
     }
@@ -126,6 +127,17 @@ impl Layer {
             if subject.stands_for.is_some() {
                 let (path, program) = PACKET_FILTER;
                 self.write(path, program.as_bytes(), 0o755)?;
+            }
+            if let Some(snap) = subject.plan.as_ref().and_then(kubelet_snap) {
+                for (path, content, mode) in snapd(snap) {
+                    self.write(&path, content.as_bytes(), mode)?;
+                }
+                let place = "/etc/systemd/system/sockets.target.wants/snapd.socket";
+                self.link(place, "/usr/lib/systemd/system/snapd.socket")?;
+            }
+            if subject.plan.as_ref().is_some_and(joins_by_kubeadm) {
+                let program = kubeadm(&version("kubeadm").unwrap_or_else(|| "1.33.0".to_owned()));
+                self.write("/usr/bin/kubeadm", program.as_bytes(), 0o755)?;
             }
         }
         let mut unit = KUBELET_UNIT.to_owned();

@@ -37,6 +37,7 @@ mod trial;
 mod watch;
 mod wishes;
 
+pub use authority::certificate;
 pub use bench::Bench;
 pub use fault::LabFault;
 pub use hindrance::Hindrance;
@@ -45,6 +46,6 @@ pub use metadata::{Instance, MetadataFault};
 pub use outcome::{Failing, KubeletKind, Outcome, Requests, Verdict};
 pub use requirements::missing;
 pub use stand_in::Misbehaviour;
-pub use subject::{Subject, Way};
+pub use subject::{Given, Subject, Way};
 pub use trial::Trial;
 pub use wishes::Wishes;

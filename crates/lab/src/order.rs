@@ -101,6 +101,9 @@ struct Span {
 
 /// The span of a unit, a step or a phase in a boot, by places in the list of events.
 fn span(events: &[&Event], name: &str, plan: &Plan) -> Span {
+    // systemd tells of a unit by its first name.
+    let unit = plan.units.iter().find(|unit| unit.aliases.iter().any(|alias| alias == name));
+    let name = unit.map_or(name, |unit| unit.name.as_str());
     let phase = |step: &str| plan.steps.iter().find(|own| own.name == step).map(|own| own.phase.to_string());
     let hook = |step: &str| step.strip_prefix("hook:") == Some(name);
     let mut span = Span::default();
@@ -175,6 +178,32 @@ mod tests {
             &text.lines().map(str::trim).filter(|line| !line.is_empty()).map(event).collect::<Vec<_>>(),
             Some(&plan()),
         )
+    }
+
+    #[test]
+    fn a_unit_answers_to_all_its_names() {
+        let mut plan = plan();
+        let unit = r#"[{"name":"bringup.service","content":"","enabled":true,"placedBy":"carrier","aliases":["kops-configuration.service"]}]"#;
+        plan.units = serde_json::from_str(unit).unwrap();
+        plan.order = vec!["kops-configuration.service before kubelet.service".to_owned()];
+        let event = |actor: &str, event: &str| Event {
+            at_ms: 0,
+            boot: "1".to_owned(),
+            actor: actor.to_owned(),
+            step: String::new(),
+            event: event.to_owned(),
+            why: String::new(),
+        };
+        let mut events = vec![
+            event("bringup.service", "starting"),
+            event("bringup.service", "started"),
+            event("agent", "opened"),
+            event("kubelet.service", "started"),
+        ];
+        assert!(disagreements(&events, Some(&plan)).is_empty());
+        events.swap(1, 3);
+        let told = disagreements(&events, Some(&plan));
+        assert!(told.contains(&format!("boot 1: `{}` does not hold", plan.order[0])), "{told:?}");
     }
 
     const GOOD: &str = "1 agent - began

@@ -14,7 +14,7 @@ use crate::address::Address;
 use crate::authority::Authority;
 use crate::metadata::Metadata;
 use crate::network::{METADATA, Network};
-use crate::{Hindrance, LabFault};
+use crate::{Given, Hindrance, LabFault};
 
 /// Where a request to the metadata service has its token.
 pub(crate) const TOKEN_HEADER: &str = "x-aws-ec2-metadata-token";
@@ -97,8 +97,8 @@ pub(crate) struct Seen {
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) metadata: Option<Metadata>,
-    /// Files, by URL.
-    pub(crate) served: Vec<(String, PathBuf)>,
+    /// What it gives, by URL.
+    pub(crate) served: Vec<(String, Given)>,
     /// Who vouches for addresses with `https`.
     pub(crate) authority: Option<Arc<Authority>>,
     /// What is left of hindrances, by URL; the metadata service has its address for one.
@@ -138,7 +138,7 @@ impl Site {
                 if let Ok(mut heard) = self.heard.lock() {
                     heard.push(request.record(&url));
                 }
-                match self.file(&url).and_then(|file| std::fs::read(file).ok()) {
+                match self.given(&url).and_then(|given| given.bytes().ok()) {
                     Some(body) => Answer::of(body),
                     None => Answer::status(404),
                 }
@@ -149,9 +149,9 @@ impl Site {
     }
 
     /// What an address gives; one that is served without a query, whatever the query is.
-    fn file(&self, url: &str) -> Option<&PathBuf> {
+    fn given(&self, url: &str) -> Option<&Given> {
         let plain = url.split('?').next();
-        let of = |url: &str| self.served.iter().find(|(served, _)| served == url).map(|(_, file)| file);
+        let of = |url: &str| self.served.iter().find(|(served, _)| served == url).map(|(_, given)| given);
         of(url).or_else(|| plain.and_then(of))
     }
 

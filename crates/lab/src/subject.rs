@@ -1,9 +1,12 @@
 //! What is tried.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use bringup_plan::Plan;
 use bringup_spec::Platform;
+
+use crate::LabFault;
 
 /// How a carrier gets into the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +17,36 @@ pub enum Way {
     NoCloud,
     /// By Ignition, before the first boot.
     Ignition,
+}
+
+/// What the machine is given: a file of this machine, or bytes that were made for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// A file, read when it is asked for.
+    File(PathBuf),
+    /// A program that stands in for one, or an answer.
+    Made(Vec<u8>),
+}
+
+impl Given {
+    /// What is in it.
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>, LabFault> {
+        match self {
+            Self::File(path) => std::fs::read(path).map_err(LabFault::file("read", path)),
+            Self::Made(bytes) => Ok(bytes.clone()),
+        }
+    }
+
+    /// Its permissions on the machine: a file that can be run here can be run there.
+    pub(crate) fn mode(&self) -> u32 {
+        match self {
+            Self::File(path) => {
+                std::fs::metadata(path).map_or(0o600, |status| status.permissions().mode() & 0o7777)
+            }
+            Self::Made(bytes) if bytes.starts_with(b"#!") => 0o755,
+            Self::Made(_) => 0o600,
+        }
+    }
 }
 
 /// What is tried: a carrier, and what is known about it.
@@ -29,10 +62,12 @@ pub struct Subject {
     pub plan: Option<Plan>,
     /// The agent, where the image is to have it.
     pub agent: Option<PathBuf>,
-    /// What URLs give, by URL: files of this machine.
-    pub served: Vec<(String, PathBuf)>,
-    /// Files that the image has beside what the lab puts there: path in the image and file of this machine.
-    pub files: Vec<(String, PathBuf)>,
+    /// What URLs give, by URL.
+    pub served: Vec<(String, Given)>,
+    /// Files that the image has beside what the lab puts there, by their paths in it.
+    pub files: Vec<(String, Given)>,
+    /// What of all this stands in for something else, for people.
+    pub stand_ins: Vec<String>,
 }
 
 impl Subject {

@@ -27,6 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "bringup",
         &[
             "ancestors",
+            "aws",
             "carry",
             "cloudformation",
             "cloudinit",

@@ -96,6 +96,29 @@ def boots(name):
     return case
 
 
+def alone(name, *words):
+    """What a person has, with nothing given beside it: the lab makes up what it expects of the world."""
+
+    def case(lab):
+        machine = lab.machine(f"example {name}, alone")
+        place = TOP / "examples" / name
+        trial = machine.boot(place / "cluster.yaml", "--with", place / "additions.yaml", *words, patience=90).came_up()
+        assert len(machine.calls()) == 1, machine.calls()
+        for made_up in ALONE[name]:
+            assert any(made_up in stand_in for stand_in in trial.outcome["stand_ins"]), trial.outcome["stand_ins"]
+
+    return case
+
+
+# What stands in for the rest of the world.
+ALONE = {
+    "eksctl": ("EKS' description of the cluster", "snapd"),
+    "kops": ("ecr-credential-provider", "runc", "what nodes join with"),
+}
+
+
 def cases():
+    yield "examples/eksctl: Ubuntu's snap, with nothing given", alone("eksctl", "--group", "batch")
+    yield "examples/kops, with nothing given: the additions' own assertions hold", alone("kops", "--group", "gpu")
     for name in EXAMPLES:
         yield f"examples/{name} comes up", boots(name)

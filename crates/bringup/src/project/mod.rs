@@ -45,7 +45,7 @@ pub(crate) struct Project {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GroupKey {
     document: usize,
-    group: usize,
+    pub(crate) group: usize,
 }
 
 impl Project {

@@ -67,6 +67,12 @@ impl Kubernetes {
         self.authority.certificate()
     }
 
+    /// Where its API server answers.
+    pub fn endpoint(&self) -> String {
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        format!("https://{host}:{}", self.port)
+    }
+
     /// What the processes of the control plane said in the last boot, by name.
     pub(crate) fn logs(&self) -> Vec<(&'static str, String)> {
         let read = |name: &str| std::fs::read(self.path(&format!("{name}.log"))).unwrap_or_default();

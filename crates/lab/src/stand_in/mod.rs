@@ -33,6 +33,57 @@ pub(crate) fn runtime(version: &str) -> String {
     format!("#!/bin/sh\necho containerd github.com/containerd/containerd v{version} lab\n")
 }
 
+/// A way to join that reaches nobody: it leaves what kubelet and the agent look for afterwards, and starts kubelet.
+pub(crate) fn kubeadm(version: &str) -> String {
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "lab",
+        "clusters": [{"name": "lab", "cluster": {"server": "https://api.lab.example"}}],
+        "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "lab"}}],
+        "users": [{"name": "lab", "user": {}}],
+    });
+    format!(
+        "#!/bin/sh\ncase $1 in\nversion) echo v{version} ;;\n\
+         init | join) echo '{config}' >/etc/kubernetes/kubelet.conf && systemctl start --no-block kubelet.service ;;\nesac\n"
+    )
+}
+
+/// What keeps the snaps of a machine.
+const SNAPD: &str = include_str!("snapd.py");
+
+/// The name of the snap that kubelet is, if it is one.
+pub(crate) fn kubelet_snap(plan: &Plan) -> Option<&str> {
+    plan.steps.iter().find_map(|step| match &step.action {
+        Action::StartKubelet { snap: Some(snap), .. } => Some(snap.name.as_str()),
+        _ => None,
+    })
+}
+
+/// snapd with a snap that is kubelet, as Ubuntu's images have them: paths, contents and permissions.
+pub(crate) fn snapd(snap: &str) -> [(String, String, u32); 5] {
+    let units = "/usr/lib/systemd/system";
+    let daemon = format!("snap.{snap}.daemon.service");
+    let service =
+        format!("[Unit]\nDescription=snapd (stand-in)\n\n[Service]\nExecStart=/lab/snapd {daemon} {snap}\n");
+    let socket =
+        "[Unit]\nDescription=snapd's socket (stand-in)\n\n[Socket]\nListenStream=/run/snapd.socket\n";
+    let kubelet = "[Unit]\nDescription=kubelet (snap, stand-in)\n\n[Service]\nExecStart=/lab/snap-daemon\nRestart=on-failure\n";
+    let program = "#!/bin/sh\nexec /usr/bin/kubelet $(cat /var/lib/lab-snap-arguments)\n";
+    [
+        ("/lab/snapd".to_owned(), SNAPD.to_owned(), 0o755),
+        ("/lab/snap-daemon".to_owned(), program.to_owned(), 0o755),
+        (format!("{units}/snapd.service"), service, 0o644),
+        (format!("{units}/snapd.socket"), socket.to_owned(), 0o644),
+        (format!("{units}/{daemon}"), kubelet.to_owned(), 0o644),
+    ]
+}
+
+/// Whether a plan has kubeadm bring the node into its cluster.
+pub(crate) fn joins_by_kubeadm(plan: &Plan) -> bool {
+    plan.steps
+        .iter()
+        .any(|step| matches!(&step.action, Action::Install { software, .. } if software == "kubeadm"))
+}
+
 /// A packet filter that leaves the kernel's alone: units of other systems' images call it before kubelet.
 pub(crate) const PACKET_FILTER: (&str, &str) = ("/usr/sbin/iptables", "#!/bin/sh\n");
 
@@ -40,10 +91,17 @@ pub(crate) const PACKET_FILTER: (&str, &str) = ("/usr/sbin/iptables", "#!/bin/sh
 pub(crate) fn expected(plan: &Plan, software: &str) -> Option<String> {
     plan.steps.iter().find_map(|step| match &step.action {
         Action::Install { software: name, version: Some(version), .. } if name == software => {
-            Some(version.split('.').chain(["0", "0"]).take(3).collect::<Vec<_>>().join("."))
+            Some(whole(version))
         }
         _ => None,
     })
+}
+
+/// A version with all three numbers, and with whatever comes before a release.
+fn whole(version: &str) -> String {
+    let (numbers, suffix) = version.split_at(version.find(['-', '+']).unwrap_or(version.len()));
+    let three: Vec<&str> = numbers.split('.').chain(["0", "0"]).take(3).collect();
+    format!("{}{suffix}", three.join("."))
 }
 
 impl Misbehaviour {
@@ -56,5 +114,19 @@ impl Misbehaviour {
             Self::None | Self::DiesAfter(_) | Self::StartsEarly => "ok",
         };
         json!({"dies_after_s": dies, "health": health, "version": version}).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_has_three_numbers_and_keeps_what_is_behind_them() {
+        for (said, is) in
+            [("1.33", "1.33.0"), ("2", "2.0.0"), ("1.34.2", "1.34.2"), ("1.34.0-alpha.1", "1.34.0-alpha.1")]
+        {
+            assert_eq!(whole(said), is);
+        }
     }
 }

@@ -20,6 +20,7 @@ use crate::metadata::Metadata;
 use crate::network::{self, METADATA};
 use crate::outcome::{Failing, KubeletKind, Outcome, Requests, Verdict};
 use crate::server::Site;
+use crate::stand_in::{joins_by_kubeadm, kubelet_snap};
 use crate::{Bench, LabFault, Subject, Wishes, ended, interruption, order};
 use boot::Over;
 
@@ -167,9 +168,14 @@ impl Trial {
         if self.wishes.kubernetes.as_ref().is_some_and(|cluster| cluster.stood_in_for_eks()) {
             stand_ins.push("EKS' authenticator".to_owned());
         }
+        stand_ins.extend(self.subject.stand_ins.iter().cloned());
         let real = self.wishes.is_real();
         if !real {
             stand_ins.splice(0..0, ["kubelet", "containerd"].map(str::to_owned));
+            let joins = self.subject.plan.as_ref().is_some_and(joins_by_kubeadm);
+            stand_ins.extend(joins.then(|| "kubeadm".to_owned()));
+            let snap = self.subject.plan.as_ref().and_then(kubelet_snap);
+            stand_ins.extend(snap.map(|_| "snapd".to_owned()));
             // The root with a real kubelet has a real one.
             stand_ins.extend(self.subject.stands_for.is_some().then(|| "iptables".to_owned()));
         }

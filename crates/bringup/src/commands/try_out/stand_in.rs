@@ -1,9 +1,7 @@
 //! What a container cannot do as a machine does, and what is set aside of a document for that.
 
-use std::path::PathBuf;
-
 use bringup_ancestors::joins_a_node;
-use bringup_lab::Bench;
+use bringup_lab::{Bench, Given};
 use bringup_plan::{Action, Plan};
 use bringup_spec::{NodeGroup, RuntimeName, SoftwareSource, Swap, SwapPolicy};
 use serde_json::json;
@@ -33,7 +31,7 @@ pub(super) fn adapt(group: &mut NodeGroup, real: bool, terminal: &mut Terminal) 
 }
 
 /// Says what user-data needs of an image of EKS, where nobody has put it there.
-pub(super) fn tell_joining(bytes: &[u8], files: &[(String, PathBuf)], terminal: &mut Terminal) {
+pub(super) fn tell_joining(bytes: &[u8], files: &[(String, Given)], terminal: &mut Terminal) {
     let is_there = |path: &str| files.iter().any(|(given, _)| given == path);
     if !joins_a_node(bytes) || is_there("/etc/eks/bootstrap.sh") || is_there("/usr/bin/nodeadm") {
         return;
