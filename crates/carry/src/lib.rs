@@ -30,6 +30,7 @@ mod read_plan;
 mod render;
 mod shell;
 mod shell_facts;
+mod stage_files;
 mod step_place;
 mod step_runner;
 mod template;

@@ -6,9 +6,9 @@ use bringup_plan::Plan;
 use bringup_yaml::{Content, Limits, Node};
 
 use crate::bundle::{self, Member};
-use crate::first_stage::read_files;
 use crate::ignition::data_url;
 use crate::placed::{PLAN_PATH, PlacedFile};
+use crate::stage_files::read_files;
 
 /// Deeper than any carrier of ours: a template, base64, gzip, a message, a script.
 const DEPTH_LIMIT: usize = 6;

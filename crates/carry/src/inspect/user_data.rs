@@ -4,9 +4,9 @@ use bringup_cloudformation::STACK_FILE;
 use bringup_cloudinit::{Gap, Kind, Part, Stage, decode, effects, lint};
 
 use super::{FileRecord, Inspection, Piece, StepRecord, UnitRecord, first_stage};
-use crate::first_stage::{read_files, read_open_files};
 use crate::placed::PlacedFile;
 use crate::shell::read_word;
+use crate::stage_files::{read_files, read_open_files};
 
 /// What the node does with user-data.
 pub(super) fn inspected(input: &str, bytes: &[u8]) -> Inspection {
