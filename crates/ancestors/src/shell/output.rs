@@ -10,6 +10,15 @@ pub(super) fn redirects(line: &str) -> bool {
     })
 }
 
+/// Whether a redirection names a file by a path that hangs on the working directory.
+pub(super) fn is_relative(line: &str) -> bool {
+    let targets = line.split('>').skip(1).map(|rest| rest.trim_start_matches('|').trim_start());
+    let by_tee =
+        line.split("tee ").skip(1).map(|rest| rest.trim_start().trim_start_matches("-a").trim_start());
+    let mut targets = targets.chain(by_tee).map(|target| target.trim_start_matches(['"', '\'']));
+    targets.any(|target| target.starts_with(|letter: char| letter.is_alphanumeric() || "._".contains(letter)))
+}
+
 /// What says where the output of a command goes: all that follows the first of it.
 pub(super) fn redirections(command: &str) -> String {
     let kept = without_redirections(command);
@@ -81,6 +90,14 @@ mod tests {
         ] {
             assert!(redirects(line), "{line}");
             assert_eq!(appending(line), second);
+        }
+        for (line, relative) in [
+            ("exec > x", true),
+            ("exec > >(tee -a x) 2>&1", true),
+            ("exec >> /x 2>&1", false),
+            ("exec > $LOG", false),
+        ] {
+            assert_eq!(is_relative(line), relative, "{line}");
         }
         for line in ["exec /x > /y", "exec < /x", "exec", "executor > /x", "exec {log}>/x"] {
             assert!(!redirects(line), "{line}");

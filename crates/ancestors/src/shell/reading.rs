@@ -106,6 +106,9 @@ impl Reading {
                     self.sets_options(STRICT);
                     self.push(kind, of_text(unit.number, STRICT));
                 } else if !reads_helper {
+                    if kind == Kind::Output && first {
+                        self.dropped.push((unit.number, code, Dropped::Output));
+                    }
                     self.push(kind, unit);
                 }
                 return Ok(());
@@ -113,7 +116,7 @@ impl Reading {
             if first && (unit.heads.first().is_some_and(|head| head == "exit") || replaces(&code)) {
                 return Err(Why::Ended(first_line(&code)));
             }
-            if unit.heads.first().is_some_and(|head| head == "ulimit") {
+            if first && unit.heads == ["ulimit"] && !code.contains('>') {
                 self.push(Kind::Repeated, unit);
                 return Ok(());
             }
@@ -148,6 +151,7 @@ impl Reading {
         }
         if unit.has(&["exec", "coproc"]) {
             tell(Dropped::Descriptor);
+            self.redirected = true;
         }
         if unit.may_end_well() {
             tell(Dropped::Ends);
@@ -294,6 +298,8 @@ impl Reading {
         }
         if behind == Behind::Beside {
             self.dropped.push((number, "&".to_owned(), Dropped::Beside));
+            // Whoever waits for the call waits for nothing.
+            self.push(Kind::Setting, of_text(number, ": &"));
         }
         let mut last = String::new();
         for (command, behind) in rest {

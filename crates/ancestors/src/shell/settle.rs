@@ -6,7 +6,7 @@ use bringup_spec::bootstrap_flags::{FLAGS, Flag};
 
 use super::commands::without_redirections;
 use super::halves;
-use super::output::appending;
+use super::output::{appending, is_relative};
 use super::piece::{Kind, Piece};
 use super::prefix::Prefix;
 use super::reading::{Called, Reading, first_line};
@@ -109,6 +109,12 @@ impl Reading {
                     continue;
                 }
                 told.push((piece.unit.number, (*own).to_owned(), Dropped::Differs));
+            }
+        }
+        let moves = self.before.iter().any(|piece| piece.unit.has(&["cd", "pushd", "popd"]));
+        for piece in self.before.iter().filter(|piece| second && moves && piece.kind == Kind::Output) {
+            if is_relative(&piece.unit.code) {
+                told.push((piece.unit.number, first_line(&piece.unit.code), Dropped::Descriptor));
             }
         }
         let started = self.before.iter().any(|piece| piece.unit.has(&["&", "coproc"]));

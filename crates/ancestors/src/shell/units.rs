@@ -61,7 +61,7 @@ pub(super) fn units(script: &str) -> Vec<Unit> {
                 unit.hands_on = true;
             }
         } else {
-            let comment = text.trim_start().starts_with('#');
+            let comment = text.trim_start().starts_with('#') && !unit.code.is_empty();
             for (part, kept) in [(&mut unit.text, true), (&mut unit.code, !comment)] {
                 if kept && !part.is_empty() {
                     part.push('\n');
