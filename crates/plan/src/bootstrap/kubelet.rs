@@ -88,10 +88,9 @@ impl Call<'_> {
                 }
             }
         } else {
-            // Of an earlier call with the other runtime, docker would have another driver than kubelet.
-            for key in CGROUPS.map(|(key, _)| key).into_iter().chain(["cgroupDriver"]) {
-                as_it_was(key, &mut config, &before);
-            }
+            // Of an earlier call with the other runtime, docker would have another driver than kubelet. The cgroups stay, as
+            // with the script: kubelet heeds them only where it is told to enforce them.
+            as_it_was("cgroupDriver", &mut config, &before);
         }
         self.pods_in_force(&config, pods);
         let mut text = serde_json::to_string_pretty(&config).unwrap_or_default();
