@@ -60,6 +60,9 @@ pub(super) fn document(
     }
     spec.put_full("network", network(&request, at));
     spec.put("join", join.into_node());
+    if let Some(account) = request.pause_account.as_deref().filter(|_| pause_image(&request).is_none()) {
+        aws.put("registryAccount", text(span, account));
+    }
     spec.put_full("aws", aws.into_node());
     spec.put("nodeGroups", list(span, vec![group(&request, at, steps, signal)]));
     let mut metadata = Branch::new(span);
@@ -145,17 +148,47 @@ fn runtime(request: &BootstrapRequest, at: &Node) -> Node {
         None => {}
     }
     let config = request.docker_config.as_deref().and_then(|text| serde_json::from_str(text).ok());
-    if let Some(serde_json::Value::Object(config)) = config {
+    let mut config = match config {
+        Some(serde_json::Value::Object(config)) => config,
+        _ => serde_json::Map::new(),
+    };
+    if request.docker_bridge && request.runtime == Some(BootstrapRuntime::Dockerd) {
+        // The script's own values: docker would not make its bridge anew with the other.
+        config.insert("bridge".to_owned(), "docker0".into());
+        config.insert("live-restore".to_owned(), false.into());
+    }
+    if !config.is_empty() {
         let yaml = serde_json::Value::Object(config).to_string();
         // Its places are those of the call, not of a document of its own.
         if let Ok(Some(tree)) = bringup_yaml::parse_one(&yaml, Limits::default()) {
             runtime.put("dockerConfig", crate::tree::moved(tree, at.span));
         }
     }
+    runtime.put_some("sandboxImage", pause_image(request).map(|image| text(at.span, image)));
     runtime.into_node()
 }
 
-/// Flags that a document has no words for.
+/// The image of the pause container, where its registry can be named: with an account, in a region that the call says.
+fn pause_image(request: &BootstrapRequest) -> Option<String> {
+    let account = request.pause_account.as_deref()?;
+    let region = request.endpoint.as_deref().and_then(region_of)?;
+    let domain = match region.split('-').next()? {
+        "cn" => "amazonaws.com.cn",
+        _ if region.contains("-iso") => return None,
+        _ => "amazonaws.com",
+    };
+    let version = &request.pause_version;
+    Some(format!("{account}.dkr.ecr.{region}.{domain}/eks/pause:{version}"))
+}
+
+/// Whether all groups of a document say which image a pod's sandbox is made of.
+fn says_sandbox(document: &Node) -> bool {
+    let groups = document.get("spec").and_then(|spec| spec.get("nodeGroups")).and_then(Node::items);
+    let says = |group: &Node| group.get("runtime").and_then(|runtime| runtime.get("sandboxImage")).is_some();
+    groups.is_some_and(|groups| groups.iter().all(says))
+}
+
+/// Flags that a document has no words for, or that count for nothing.
 fn tell_differences(request: &BootstrapRequest, at: &Node, tell: &mut Teller<'_>) {
     let both = [("apiserver-endpoint", &request.endpoint), ("b64-cluster-ca", &request.authority)];
     if let [(given, Some(_)), (other, None)] | [(other, None), (given, Some(_))] = both {
@@ -164,15 +197,31 @@ fn tell_differences(request: &BootstrapRequest, at: &Node, tell: &mut Teller<'_>
         );
         tell.note(codes::DIFFERENCE, at.span, message, "give both, or neither");
     }
-    let pause = request.pause_account.is_some() || request.pause_version != "3.5";
+    // The script takes docker by itself before 1.24 only.
+    let docker = match request.runtime {
+        Some(runtime) => runtime == BootstrapRuntime::Dockerd,
+        None => tell.added_minor.is_some_and(|minor| minor < 24),
+    };
+    if request.docker_bridge && !docker {
+        let message = "`--enable-docker-bridge` of the call counts for nothing: the runtime is containerd, here as before";
+        tell.note(codes::FIELD_ASIDE, at.span, message, "remove it");
+    }
+    if request.pause_version != "3.5" && pause_image(request).is_none() {
+        let message = "`--pause-container-version` of the call is not carried out: the call does not say from which registry";
+        let hint = "write `runtime: {sandboxImage: ...}` of the group with `--with additions.yaml`";
+        tell.warning_unless(says_sandbox, (codes::FIELD_DIFFERS, at.span), message, hint);
+    }
     for (flag, given, hint) in [
         (
             "containerd-config-file",
             request.containerd_config_file.is_some(),
             "write what it changes under `runtime.config` of the group",
         ),
-        ("enable-docker-bridge", request.docker_bridge, "write `bridge` under `runtime.dockerConfig`"),
-        ("pause-container-version", pause, "write `runtime.sandboxImage` of the group"),
+        (
+            "enable-docker-bridge",
+            request.docker_bridge && docker && request.runtime.is_none(),
+            "add `--container-runtime dockerd`, or write `bridge` under `runtime.dockerConfig`",
+        ),
         ("mount-bpf-fs", !request.mount_bpf, "systemd mounts it by itself; nothing has to be done"),
     ] {
         if given {

@@ -7,6 +7,7 @@ mod call;
 mod launch;
 mod launch_fields;
 mod launch_values;
+mod overtaken;
 pub(crate) mod parts;
 pub(crate) mod runcmd;
 mod scaling;
@@ -83,7 +84,7 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
         }
         let Some(script) = document.get("script") else { continue };
         let Some(at) = document.get("call") else {
-            scripts.push((script, is_known_by_its_beginning(document)));
+            scripts.push(script);
             continue;
         };
         let lines = document.get("lines").and_then(Node::items).unwrap_or_default();
@@ -101,19 +102,14 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
     trees
 }
 
-/// Such a part stands behind all that say what they are, wherever it was in the message: its place is not known.
-fn is_known_by_its_beginning(document: &Node) -> bool {
-    document.get("apiVersion").and_then(Node::text).and_then(|word| word.strip_prefix(GROUP)) == Some("part")
-}
-
 /// Makes scripts steps of documents. `earlier` is how many come before the call of each; without a call, all do.
-fn lay_scripts(trees: &mut [Node], scripts: &[(&Node, bool)], earlier: &[usize], tell: &mut Teller<'_>) {
+fn lay_scripts(trees: &mut [Node], scripts: &[&Node], earlier: &[usize], tell: &mut Teller<'_>) {
     if trees.is_empty() {
         return;
     }
     let mut first: Vec<Vec<Node>> = vec![Vec::new(); trees.len()];
     let mut number = 0_usize;
-    for (index, (script, unplaced)) in scripts.iter().enumerate() {
+    for (index, script) in scripts.iter().enumerate() {
         let whole = script.text().unwrap_or_default();
         let (rest, told) = match signal::taken_out(whole) {
             Some((rest, told)) => (rest, Some(told)),
@@ -132,7 +128,7 @@ fn lay_scripts(trees: &mut [Node], scripts: &[(&Node, bool)], earlier: &[usize],
         let name = format!("script-{number}");
         for (tree_index, (tree, first)) in trees.iter_mut().zip(&mut first).enumerate() {
             match earlier.get(tree_index) {
-                Some(count) if index >= *count && !unplaced => {
+                Some(count) if index >= *count => {
                     add_to(tree, "steps", &step(script, &name, &rest, ("after", "kubelet")));
                 }
                 Some(_) => first.push(step(script, &name, &rest, ("before", "runtime"))),
@@ -171,6 +167,7 @@ fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -
             stack_names::tell_of_open(whole, &kept, &line, tell);
             let mut steps = Vec::new();
             if let Some(before) = before {
+                overtaken::tell_of(whole, &before, &line, tell);
                 // A shell that goes on after a failure comes to the call in any case.
                 let step = step(script, "before-bootstrap", &before, ("before", "runtime"));
                 steps.push(if strict { step } else { going_on(step) });

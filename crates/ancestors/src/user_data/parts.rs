@@ -13,21 +13,13 @@ use crate::{codes, meeting};
 pub(crate) fn tree(name: &str, content: &str, kind: &str) -> Node {
     let place = Span::point(1, 1);
     // What is no more than a text is known by its beginning.
-    let starts = [
-        ("#!", "text/x-shellscript"),
-        ("#cloud-config", "text/cloud-config"),
-        ("#cloud-boothook", "text/cloud-boothook"),
-    ];
+    let starts = [("#cloud-config", "text/cloud-config"), ("#cloud-boothook", "text/cloud-boothook")];
     let kind = match starts.iter().find(|(start, _)| content.starts_with(start)) {
         Some((_, found)) if matches!(kind, "" | "text/plain") => found,
         _ => kind,
     };
     let mut tree = Branch::new(place);
     tree.put("apiVersion", text(place, format!("{GROUP}part")));
-    if kind == "text/x-shellscript" {
-        tree.put("script", text(place, content));
-        return tree.into_node();
-    }
     let name = name.rsplit('#').next().unwrap_or_default();
     let name: String = name
         .chars()

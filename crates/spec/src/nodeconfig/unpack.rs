@@ -90,10 +90,12 @@ impl Unpacked {
         }
     }
 
-    /// What is neither is cloud-init's own.
+    /// What is neither is cloud-init's own, unless it is no more than a text: that is known by its beginning.
     fn other(&mut self, file: &str, index: usize, part: &Part<'_>) {
         let (name, bytes) = named(file, index, part);
+        let is_text = matches!(part.media_type.as_str(), "" | "text/plain");
         match text_of(&name, bytes) {
+            Some(text) if is_text && text.starts_with("#!") => self.scripts.push((name, text)),
             Some(text) => self.others.push((name, part.media_type.clone(), text)),
             None => self.unread.push((name, part.media_type.clone())),
         }

@@ -1,0 +1,101 @@
+//! Flags of a call of `bootstrap.sh` that hang on the runtime or the region, and what stands around the call in a message.
+
+mod support;
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bringup_diag::Severity;
+use serde_json::json;
+
+const HEAD: &str = "#!/bin/bash\n/etc/eks/bootstrap.sh demo --apiserver-endpoint https://ABCD.gr7.us-west-2.eks.amazonaws.com --b64-cluster-ca CERTIFICATE --service-ipv4-cidr 10.100.0.0/16";
+
+fn more(version: &str) -> String {
+    format!(
+        "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {{kubernetes: {{version: '{version}'}}, aws: {{region: us-west-2}}}}\n"
+    )
+}
+
+fn certificate() -> String {
+    let example = include_str!("../../../examples/eks-flavour/cluster.yaml");
+    let lines = example.lines().map(str::trim);
+    let from = lines.skip_while(|line| !line.starts_with("-----BEGIN"));
+    let body: Vec<&str> = from.take_while(|line| !line.starts_with("-----END")).collect();
+    BASE64_STANDARD.encode(format!("{}\n-----END CERTIFICATE-----\n", body.join("\n")))
+}
+
+fn read(text: &str, version: &str) -> bringup_ancestors::Read {
+    let text = text.replace("CERTIFICATE", &certificate());
+    let read = support::read(&[("user-data", &text), ("more.yaml", &more(version))]);
+    assert_eq!(support::told(&read, Severity::Error), Vec::<String>::new());
+    read
+}
+
+/// `bootstrap.sh` writes `bridge` and `live-restore` for docker, and only warns with containerd.
+#[test]
+fn dockers_bridge_is_dockers_alone() {
+    let with = |runtime: &str| format!("{HEAD} --container-runtime {runtime} --enable-docker-bridge true\n");
+    let docker = read(&with("dockerd"), "1.22");
+    assert_eq!(
+        support::value(&docker, "spec/nodeGroups/0/runtime/dockerConfig"),
+        json!({"bridge": "docker0", "live-restore": false})
+    );
+    assert_eq!(support::told(&docker, Severity::Warning), Vec::<String>::new());
+    let containerd = read(&with("containerd"), "1.32");
+    assert_eq!(support::told(&containerd, Severity::Warning), Vec::<String>::new());
+    let told = support::told(&containerd, Severity::Note);
+    assert!(
+        told.iter().any(|told| told.contains("`--enable-docker-bridge` of the call counts for nothing")),
+        "{told:?}"
+    );
+}
+
+/// The image is `ACCOUNT.dkr.ecr.REGION.DOMAIN/eks/pause:VERSION`.
+#[test]
+fn the_pause_container_is_the_one_of_the_call() {
+    let account = read(
+        &format!("{HEAD} --pause-container-account 123456789012 --pause-container-version 3.9\n"),
+        "1.32",
+    );
+    let image = "123456789012.dkr.ecr.us-west-2.amazonaws.com/eks/pause:3.9";
+    assert_eq!(support::value(&account, "spec/nodeGroups/0/runtime/sandboxImage"), json!(image));
+    assert_eq!(support::told(&account, Severity::Warning), Vec::<String>::new());
+    // The region is not in the call: the account alone is taken over.
+    let named =
+        read("#!/bin/bash\n/etc/eks/bootstrap.sh demo --pause-container-account 123456789012\n", "1.32");
+    assert_eq!(support::value(&named, "spec/aws/registryAccount"), json!("123456789012"));
+    let version = read(&format!("{HEAD} --pause-container-version 3.9\n"), "1.32");
+    let told = support::told(&version, Severity::Warning);
+    assert!(matches!(told.as_slice(), [told] if told.contains("`--pause-container-version`")), "{told:?}");
+}
+
+/// cloud-init takes a part that is no more than a text by its beginning, in its place.
+#[test]
+fn scripts_that_say_they_are_texts_keep_their_place() {
+    let part = |kind: &str, body: &str| format!("--//\nContent-Type: {kind}\n\n{body}\n");
+    let text = format!(
+        "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n{}{}{}--//--\n",
+        part("text/plain", "#!/bin/bash\ntouch /first"),
+        part("text/x-shellscript", HEAD),
+        part("text/plain", "#!/bin/bash\ntouch /last"),
+    );
+    let read = read(&text, "1.32");
+    let steps = support::value(&read, "spec/nodeGroups/0/steps");
+    let side = |index: usize| {
+        (steps[index]["script"].clone(), steps[index]["before"].clone(), steps[index]["after"].clone())
+    };
+    assert_eq!(side(0), (json!("#!/bin/bash\ntouch /first"), json!(["runtime"]), json!(["pre-install"])));
+    assert_eq!(side(1), (json!("#!/bin/bash\ntouch /last"), serde_json::Value::Null, json!(["kubelet"])));
+}
+
+/// The plan writes kubelet's configuration anew: what a script changes there before the call is lost, behind it is not.
+#[test]
+fn files_that_the_plan_writes_afterwards_are_named() {
+    let change = "sed -i s/a/b/ /etc/kubernetes/kubelet/kubelet-config.json";
+    let told = |text: &str| support::told(&read(text, "1.32"), Severity::Warning);
+    let call = HEAD.trim_start_matches("#!/bin/bash\n");
+    let before = told(&format!("#!/bin/bash\n{change}\n{call}\n"));
+    assert!(
+        matches!(before.as_slice(), [told] if told.starts_with("user-data:2:1 ancestor/field-differs") && told.contains("`/etc/kubernetes/kubelet/`")),
+        "{before:?}"
+    );
+    assert_eq!(told(&format!("#!/bin/bash\n{call}\n{change}\n")), Vec::<String>::new());
+}
