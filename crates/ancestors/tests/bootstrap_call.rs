@@ -99,3 +99,24 @@ fn files_that_the_plan_writes_afterwards_are_named() {
     );
     assert_eq!(told(&format!("#!/bin/bash\n{call}\n{change}\n")), Vec::<String>::new());
 }
+
+/// The refusal names what stands there, and not a call that is none.
+#[test]
+fn what_else_is_done_with_the_script_is_refused_by_its_name() {
+    let told = |text: &str| {
+        let read = support::read(&[("user-data", text), ("more.yaml", &more("1.32"))]);
+        support::told(&read, Severity::Error)
+    };
+    assert_eq!(
+        told("#!/bin/bash\nsed -i s/a/b/ /etc/eks/bootstrap.sh\n"),
+        [
+            "user-data:2:1 ancestor/field-refused `sed -i s/a/b/ /etc/eks/bootstrap.sh` does something else with `/etc/eks/bootstrap.sh` than call it, and the plan does not run that script"
+        ]
+    );
+    assert_eq!(
+        told("#!/bin/bash\nfor i in 1 2; do\n  /etc/eks/bootstrap.sh demo && break\ndone\n"),
+        [
+            "user-data:3:1 ancestor/field-refused the call of `/etc/eks/bootstrap.sh` cannot be read beforehand: it stands in a loop; the agent tries again by itself where joining fails"
+        ]
+    );
+}

@@ -30,12 +30,10 @@ impl std::fmt::Display for Why {
                 write!(out, "it stands in a function, and who calls that is not looked for")
             }
             Self::Twice(first) => write!(out, "it is called on line {first} already"),
-            Self::Touched(command) => {
-                write!(
-                    out,
-                    "`{command}` does something else with it than call it, and the plan does not run it"
-                )
-            }
+            Self::Touched(command) => write!(
+                out,
+                "`{command}` does something else with `/etc/eks/bootstrap.sh` than call it, and the plan does not run that script"
+            ),
             Self::Ended(command) => write!(out, "`{command}` ends the script before the call"),
         }
     }

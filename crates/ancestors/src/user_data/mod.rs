@@ -191,7 +191,10 @@ fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -
             None
         }
         Script::Opaque(Opaque { number, why }) => {
-            let message = format!("the call of `/etc/eks/bootstrap.sh` cannot be read beforehand: {why}");
+            let message = match &why {
+                Why::Touched(_) => why.to_string(),
+                why => format!("the call of `/etc/eks/bootstrap.sh` cannot be read beforehand: {why}"),
+            };
             tell.error(codes::FIELD_REFUSED, line(number), message, why.hint());
             None
         }
