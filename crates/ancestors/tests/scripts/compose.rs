@@ -22,7 +22,11 @@ pub(crate) fn chosen(seed: u64) -> Vec<&'static str> {
         // Each comes first in some script.
         let index =
             if names.len() == 1 { usize::try_from(seed).unwrap() } else { numbers.below(CONSTRUCTS.len()) };
-        names.push(CONSTRUCTS[index % CONSTRUCTS.len()].0);
+        let name = CONSTRUCTS[index % CONSTRUCTS.len()].0;
+        // A log that is begun twice has two writers.
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
     names.push(CALLS[numbers.below(CALLS.len())].0);
     names

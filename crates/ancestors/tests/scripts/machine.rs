@@ -206,7 +206,8 @@ impl Machine {
         let mut words = first.strip_prefix("#!").unwrap_or("/bin/bash").split_whitespace();
         // Nothing here takes long: whoever waits for ever is ended.
         let output = Command::new("timeout")
-            .args(["-k", "1", "10", words.next().unwrap()])
+            // All that it starts holds the pipe open, and is waited for by that.
+            .args(["-k", "1", "10", "/bin/bash", "-c", "exec \"$0\" \"$@\" 9>&1", words.next().unwrap()])
             .args(words)
             .arg(&file)
             .env_clear()
@@ -245,7 +246,14 @@ impl Machine {
 fn content(path: &Path) -> String {
     let text = String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
     // `set -x` writes the call down, too.
-    text.split_inclusive('\n').filter(|line| !line.starts_with('+')).collect()
+    let lines = text.split_inclusive('\n').filter(|line| !line.starts_with('+'));
+    // Its errors have the numbers of lines, which are other ones in two scripts.
+    lines
+        .map(|line| match line.split_once(": line ") {
+            Some((_, rest)) => rest.trim_start_matches(|letter: char| letter.is_ascii_digit()),
+            None => line,
+        })
+        .collect()
 }
 
 /// Where output goes is there from the first word on, which may be behind the call.
