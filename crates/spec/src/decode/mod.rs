@@ -15,7 +15,7 @@ use bringup_yaml::Node;
 pub(crate) use homes::KeyHomes;
 pub(crate) use leaf::{chosen, parsed, parsed_scalar};
 pub(crate) use macros::{choices, record};
-pub(crate) use reader::{is_nothing, shortened};
+pub(crate) use reader::{Broken, is_nothing, shortened};
 pub(crate) use source::SourceText;
 
 /// Keys of texts that may be empty and may have lines.

@@ -18,8 +18,17 @@ pub struct Reader {
     homes: Option<KeyHomes>,
     /// Whether the value that is being read belongs to a key that names a secret.
     hushed: bool,
-    /// The innermost entries and items that could not be read: keys' spans and items' spans.
-    broken: Vec<Span>,
+    /// The innermost entries and items that could not be read.
+    broken: Vec<Broken>,
+}
+
+/// What could not be read, by its place. In a translated document, a mapping's keys may stand where it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Broken {
+    /// An entry of a mapping, by the place of its key.
+    Entry(Span),
+    /// An item of a list.
+    Item(Span),
 }
 
 impl Reader {
@@ -40,7 +49,7 @@ impl Reader {
     }
 
     /// The innermost entries and items that could not be read, since this was last asked.
-    pub(crate) fn take_broken(&mut self) -> Vec<Span> {
+    pub(crate) fn take_broken(&mut self) -> Vec<Broken> {
         std::mem::take(&mut self.broken)
     }
 
@@ -49,14 +58,14 @@ impl Reader {
         let before = self.broken.len();
         let value = T::decode(item, self);
         if value.is_none() && self.broken.len() == before {
-            self.broken.push(item.span);
+            self.broken.push(Broken::Item(item.span));
         }
         value
     }
 
     /// Records an error about an item of a list.
     pub(crate) fn broken_item<T>(&mut self, code: Code, item: &Node, message: &str, hint: &str) -> Option<T> {
-        self.broken.push(item.span);
+        self.broken.push(Broken::Item(item.span));
         self.fault(code, item.span, message, hint)
     }
 
@@ -202,7 +211,7 @@ impl Reader {
                 } else {
                     "write a value on one line".to_owned()
                 };
-                self.broken.push(entry.key_span);
+                self.broken.push(Broken::Entry(entry.key_span));
                 self.fault(codes::WRONG_VALUE, entry.value.span, format!("`{key}` {fault}"), hint)
             }
             None => T::absent().or_else(|| {
@@ -225,7 +234,7 @@ impl Reader {
         let before = self.broken.len();
         let value = T::decode(&node, self);
         if value.is_none() && self.broken.len() == before {
-            self.broken.push(entry.key_span);
+            self.broken.push(Broken::Entry(entry.key_span));
         }
         self.hushed = outer;
         value
