@@ -20,7 +20,6 @@ mod kubelet_flags;
 mod meeting;
 mod nodeadm;
 mod read;
-mod refusal;
 mod shapes;
 mod shell;
 mod system;
@@ -34,5 +33,4 @@ pub use read::{
     Around, Input, Read, Refused, hint_at_additions, is_foreign, is_of_units, is_unit_file, joins_a_node,
     read, read_around,
 };
-pub use refusal::without_groups;
 pub use system::System;

@@ -10,7 +10,6 @@ use bringup_yaml::{Content, Limits, Node};
 use crate::additions::{is_additions, lay_over};
 use crate::cloudformation::Policies;
 use crate::comments::without_comments;
-use crate::refusal::Groups;
 use crate::tell::Teller;
 use crate::{System, codes, kops, tectonic, user_data};
 
@@ -272,7 +271,6 @@ fn translated(inputs: Vec<Theirs<'_>>) -> Read {
     let mut trees = Vec::new();
     let foreign = !of_system.is_empty();
     let several = of_system.keys().flatten().count() > 1;
-    let are_apart = of_system.values().flat_map(BTreeMap::keys).all(|system| system.has_groups());
     for (resource, systems) in of_system {
         let mut of_resource = Vec::new();
         for (system, documents) in systems {
@@ -298,14 +296,13 @@ fn translated(inputs: Vec<Theirs<'_>>) -> Read {
     }
     let whole = tell.settle(&trees);
     let ours: Vec<Place> = rest.iter().map(|tree| files.place(tree.span)).collect();
+    trees.extend(rest);
     let (mut findings, refused) = tell.ended();
-    let mut groups = Groups { files: &files, text: &text, refused, are_apart };
     // Where nothing could be translated, or something is missing, that has been told.
-    if trees.is_empty() && rest.is_empty() || !whole {
-        return Read { documents: Vec::new(), findings: findings.sorted(), refused: groups.ended() };
+    if trees.is_empty() || !whole {
+        return Read { documents: Vec::new(), findings: findings.sorted(), refused };
     }
-    let read = groups.read(trees, &rest);
-    let refused = groups.ended();
+    let read = bringup_spec::read_trees(&files, &text, trees);
     let told: Vec<Place> = findings
         .iter()
         .filter(|finding| finding.severity == Severity::Error)
@@ -325,7 +322,7 @@ fn translated(inputs: Vec<Theirs<'_>>) -> Read {
     Read { documents: read.documents, findings: findings.sorted(), refused }
 }
 
-pub(crate) fn contains(tree: &Place, place: &Place) -> bool {
+fn contains(tree: &Place, place: &Place) -> bool {
     tree.file == place.file && tree.span.start <= place.span.start && place.span.start <= tree.span.end
 }
 

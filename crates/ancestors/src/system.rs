@@ -42,11 +42,6 @@ impl System {
         GROUPS.iter().find(|(group, _)| version.starts_with(group)).map(|(_, system)| *system)
     }
 
-    /// Whether its documents describe node groups one by one, each in a place of its own.
-    pub(crate) fn has_groups(self) -> bool {
-        matches!(self, Self::Eksctl | Self::Kops | Self::Tkestack)
-    }
-
     /// Translates all documents of this system at once: an instance group belongs to the cluster beside it.
     /// `beside` are documents that have been translated already.
     pub(crate) fn translate(

@@ -61,8 +61,7 @@ impl<'a> Teller<'a> {
         hint: impl Into<String>,
     ) {
         // Of a value of a wrong type there is nothing else to tell.
-        let is_wrong = self.wrong.contains(&span);
-        if is_wrong && [codes::WRONG_TYPE, codes::MISSING].contains(&code) {
+        if self.wrong.contains(&span) {
             return;
         }
         if code == codes::WRONG_TYPE {
@@ -91,56 +90,33 @@ impl<'a> Teller<'a> {
         self.push(Finding::note(code, message).hint(hint), span);
     }
 
-    /// Translates a node group. What is wrong with it is told of it alone: the other groups can do without. It is translated
-    /// all the same, so that what else is wrong with it can be told, too.
+    /// Translates a node group. What refuses it is told of it alone: the other groups can do without. A mistake in it makes the
+    /// document wrong, refused or not.
     pub(crate) fn group<T>(
         &mut self,
         (cluster, span): (&str, Span),
         translate: impl FnOnce(&mut Self) -> (T, String),
-    ) -> T {
-        let ((group, name), told) = self.apart(translate);
-        self.tell_of_group((cluster, span), name, told);
-        group
-    }
-
-    /// What something has to tell, kept apart from the rest.
-    pub(crate) fn apart<T>(&mut self, tells: impl FnOnce(&mut Self) -> T) -> (T, Findings) {
+    ) -> Option<T> {
         let before = std::mem::take(&mut self.findings);
-        let result = tells(self);
-        (result, std::mem::replace(&mut self.findings, before))
-    }
-
-    /// Tells what was kept apart after all.
-    pub(crate) fn tell(&mut self, told: Findings) {
-        self.findings.append(told);
-    }
-
-    /// Tells what was kept apart for a group, which is refused if there is an error among it.
-    pub(crate) fn tell_of_group(&mut self, (cluster, span): (&str, Span), name: String, told: Findings) {
-        if told.has_errors() {
-            let refused = Refused { cluster: cluster.to_owned(), group: name, findings: told };
-            self.refused.push((span, refused));
-        } else {
+        let (group, name) = translate(self);
+        let told = std::mem::replace(&mut self.findings, before);
+        let refuses =
+            |finding: &Finding| finding.severity == Severity::Error && finding.code == codes::FIELD_REFUSED;
+        if !told.iter().any(refuses) {
             self.findings.append(told);
+            return Some(group);
         }
+        let is_mistake = |finding: &Finding| finding.severity == Severity::Error && !refuses(finding);
+        let (mistakes, told): (Vec<Finding>, Vec<Finding>) = told.into_iter().partition(is_mistake);
+        self.findings.extend(mistakes);
+        let findings = told.into_iter().collect::<Findings>().sorted();
+        self.refused.push((span, Refused { cluster: cluster.to_owned(), group: name, findings }));
+        None
     }
 
     /// Whether this is the name of a group that has been refused.
     pub(crate) fn has_refused(&self, name: &str) -> bool {
         self.refused.iter().any(|(_, refused)| refused.group == name)
-    }
-
-    /// Whether a group, by its place, is one that nothing can make a node of here. Others that are refused come up once they
-    /// are mended.
-    pub(crate) fn is_refused_for_good(&self, group: Span) -> bool {
-        let is_final =
-            |refused: &Refused| refused.findings.iter().any(|told| told.code == codes::FIELD_REFUSED);
-        self.refused.iter().any(|(span, refused)| *span == group && is_final(refused))
-    }
-
-    /// Whether a group of this cluster has been refused.
-    pub(crate) fn has_refused_of(&self, cluster: &str) -> bool {
-        self.refused.iter().any(|(_, refused)| refused.cluster == cluster)
     }
 
     /// A note that is true where there is an agent on the nodes of a group; with `assumed`, only where nobody says how it
@@ -232,8 +208,8 @@ impl<'a> Teller<'a> {
         self.findings.push(finding.at(self.files.place(span)));
     }
 
-    /// All that has been told, and the groups that have been refused, each with its place.
-    pub(crate) fn ended(self) -> (Findings, Vec<(Span, Refused)>) {
-        (self.findings, self.refused)
+    /// All that has been told, and the groups that have been refused.
+    pub(crate) fn ended(self) -> (Findings, Vec<Refused>) {
+        (self.findings, self.refused.into_iter().map(|(_, refused)| refused).collect())
     }
 }

@@ -101,9 +101,7 @@ pub(super) fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node>
         certificate_authority: status("certificateAuthorityData"),
         on_outpost: top.entry("outpost").is_some(),
     };
-    let mut groups = groups(document, &top, &cluster, tell);
-    // The others are as if there were none of these.
-    groups.retain(|group| !tell.is_refused_for_good(group.span));
+    let groups = groups(document, &top, &cluster, tell);
     // Why there are none has been told.
     groups.first()?;
     for group in &groups {
@@ -214,7 +212,7 @@ fn groups(document: &Node, top: &Record<'_>, cluster: &Cluster<'_>, tell: &mut T
                 );
                 continue;
             }
-            groups.push(tell.group((&nodeadm::plain_name(cluster.name), item.span), |tell| {
+            groups.extend(tell.group((&nodeadm::plain_name(cluster.name), item.span), |tell| {
                 let group = group::translated(item, index, managed, cluster, tell);
                 let name = group.tree.get("name").and_then(Node::text).unwrap_or_default().to_owned();
                 (group, name)

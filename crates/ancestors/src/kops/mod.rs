@@ -60,12 +60,8 @@ pub(crate) fn translate(documents: &[Node], tell: &mut Teller<'_>) -> Vec<Node> 
         if !is_readable(document, tell) {
             continue;
         }
-        let kind = document.get("kind").and_then(Node::text).unwrap_or_default();
-        // What is wrong with a group is told of it.
-        if kind != "InstanceGroup" {
-            tell.record(document, "a document of kops", cluster_fields::DOCUMENT);
-        }
-        match kind {
+        tell.record(document, "a document of kops", cluster_fields::DOCUMENT);
+        match document.get("kind").and_then(Node::text).unwrap_or_default() {
             "Cluster" => clusters.extend(read_cluster(document, tell)),
             "InstanceGroup" => groups.push(document),
             kind => other_kind(document, kind, tell),
@@ -80,7 +76,6 @@ pub(crate) fn translate(documents: &[Node], tell: &mut Teller<'_>) -> Vec<Node> 
     for group in groups {
         let known = clusters.iter().any(|cluster| belongs(group, cluster.name, clusters.len()));
         if !known {
-            tell.record(group, "a document of kops", cluster_fields::DOCUMENT);
             let named = cluster_of(group).map_or_else(String::new, |name| format!(" `{name}`"));
             let message = format!("the cluster{named} that this group belongs to is not there");
             let hint = "give the file with the `Cluster` in the same call; the label `kops.k8s.io/cluster` of a group names it";
@@ -194,31 +189,29 @@ fn read_cluster<'a>(document: &'a Node, tell: &mut Teller<'_>) -> Option<Cluster
 fn tree(cluster: &Cluster<'_>, documents: &[&Node], tell: &mut Teller<'_>) -> Option<Node> {
     let mut names = Names::default();
     let mut groups: Vec<Group> = Vec::new();
+    let mut refused = false;
     for document in documents {
+        account_for_metadata(document, tell);
         let Some(name) = name_of(document) else {
-            tell.record(document, "a document of kops", cluster_fields::DOCUMENT);
-            account_for_metadata(document, tell);
             let message = "this group has no name";
             tell.error(codes::MISSING, document.span, message, "add `metadata: {name: ...}`");
             continue;
         };
         let name = names.give(name.text().unwrap_or_default());
-        groups.extend(tell.group((&plain_name(cluster.name), document.span), |tell| {
-            tell.record(document, "a document of kops", cluster_fields::DOCUMENT);
-            account_for_metadata(document, tell);
+        let translated = tell.group((&plain_name(cluster.name), document.span), |tell| {
             (group(document, name.clone(), cluster, tell), name)
-        }));
+        });
+        refused |= translated.is_none();
+        groups.extend(translated.flatten());
     }
-    if groups.is_empty() && tell.has_refused_of(&plain_name(cluster.name)) {
-        return None;
-    }
-    if groups.is_empty() {
+    if groups.is_empty() && !refused {
         let message =
             format!("there is no group of nodes for the cluster `{}`: nothing is built", cluster.name);
         let hint = "give the file with its `InstanceGroup`s in the same call";
         tell.note(codes::DIFFERENCE, cluster.name_span, message, hint);
-        return None;
     }
+    // Why there are none has been told.
+    groups.first()?;
     let dns = shared_dns(&groups);
     let has_api_server = groups.iter().any(|group| group.has_api_server);
     let mut spec = cluster.branch(dns.clone(), has_api_server, tell);

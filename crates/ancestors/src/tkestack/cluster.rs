@@ -165,14 +165,7 @@ impl<'a> Cluster<'a> {
             ranges: &ranges,
         };
         let masters = groups("masters", masters.iter());
-        let told = workers;
         let workers = groups("workers", workers.iter().map(|worker| &worker.machine));
-        for group in &workers {
-            let is_in =
-                |worker: &&&Worker<'_>| group.machines.iter().any(|one| one.span == worker.machine.span);
-            let of_group = told.iter().filter(is_in).flat_map(|worker| worker.told.clone()).collect();
-            tell.tell_of_group((&self.naming.name, group.span(span)), group.name.clone(), of_group);
-        }
         self.tell_differences(&masters, &workers, &skipped, tell);
         let is_first = |index: usize| index == 0;
         let trees =

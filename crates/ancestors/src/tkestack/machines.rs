@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use bringup_diag::{Findings, Span};
+use bringup_diag::Span;
 use bringup_yaml::Node;
 
 use super::{tables, types};
@@ -29,21 +29,10 @@ pub(super) struct Worker<'a> {
     pub(super) cluster: Option<&'a str>,
     pub(super) cluster_span: Span,
     pub(super) machine: Machine<'a>,
-    /// What there is to tell of it, and of the group that it is in.
-    pub(super) told: Findings,
 }
 
 impl<'a> Worker<'a> {
     pub(super) fn read(document: &'a Node, tell: &mut Teller<'_>) -> Option<Self> {
-        let (worker, told) = tell.apart(|tell| Self::described(document, tell));
-        if worker.is_none() {
-            tell.tell(told);
-            return None;
-        }
-        worker.map(|worker| Self { told, ..worker })
-    }
-
-    fn described(document: &'a Node, tell: &mut Teller<'_>) -> Option<Self> {
         let object = tell.record(document, "a machine of tkestack", tables::OBJECT);
         let name = object
             .get("metadata")
@@ -63,7 +52,6 @@ impl<'a> Worker<'a> {
             cluster: cluster.and_then(Node::text),
             cluster_span: cluster.map_or(node.span, |cluster| cluster.span),
             machine,
-            told: Findings::new(),
         })
     }
 }

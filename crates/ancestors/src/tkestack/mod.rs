@@ -55,19 +55,14 @@ pub(crate) fn translate(documents: &[Node], tell: &mut Teller<'_>) -> Vec<Node> 
             };
             let hint = "give the `Cluster` in the same call, and write its name to `spec.clusterName`";
             tell.error(codes::MISSING, worker.cluster_span, message, hint);
-            tell.tell(worker.told.clone());
         }
     }
     let mut trees = Vec::new();
     for (cluster, is_possible) in clusters {
-        let own: Vec<&Worker<'_>> =
-            workers.iter().filter(|worker| cluster.is_named(worker.cluster)).collect();
         if is_possible {
+            let own: Vec<&Worker<'_>> =
+                workers.iter().filter(|worker| cluster.is_named(worker.cluster)).collect();
             trees.push(cluster.translate(&own, tell));
-        } else {
-            for worker in own {
-                tell.tell(worker.told.clone());
-            }
         }
     }
     trees

@@ -126,11 +126,10 @@ fn unknown_fields_are_named_with_their_lines() {
         errors(&text),
         ["unknown field `kubelett` in kops' Cluster", "unknown field `maxPod` in kubelet of a kops group"]
     );
-    let refused = translated(&text).refused.into_iter().flat_map(|refused| refused.findings);
-    let unknown = refused.into_iter().find(|finding| finding.message.contains("somethingElse")).unwrap();
-    assert_eq!(unknown.message, "unknown field `somethingElse` in kops' InstanceGroup");
-    assert_eq!(unknown.severity, Severity::Warning);
-    let place = unknown.place.unwrap();
+    assert!(warnings(&text).contains(&"unknown field `somethingElse` in kops' InstanceGroup".to_owned()));
+    let place =
+        translated(&text).findings.into_iter().find(|finding| finding.message.contains("somethingElse"));
+    let place = place.and_then(|finding| finding.place).unwrap();
     let line = text.lines().position(|line| line.contains("somethingElse")).unwrap() + 1;
     assert_eq!((place.file.as_str(), place.span.start.line as usize), ("kops.yaml", line));
 }

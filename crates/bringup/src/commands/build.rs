@@ -41,15 +41,11 @@ fn build(arguments: &Build, project: &Project, terminal: &Terminal) -> Result<Ou
     let selected = project.selected(&arguments.selection)?;
     let progress = terminal.progress(selected.len(), "compiling");
     let mut findings = project.findings.clone();
-    let mut refusals = project.refusals();
     let mut over_budget = false;
     let mut kept = report::Kept::default();
     let mut built = Vec::with_capacity(selected.len());
     for key in selected {
-        let group = project.built(key, Wish::Everything, arguments.base_url.as_deref());
-        if let Some(group) = group.as_ref().filter(|group| group.is_refused) {
-            refusals.extend(group.findings.iter().cloned());
-        } else if let Some(mut group) = group {
+        if let Some(mut group) = project.built(key, Wish::Everything, arguments.base_url.as_deref()) {
             findings.extend(group.findings.iter().cloned());
             over_budget |= group.over_budget;
             group.view.iter_mut().for_each(|view| kept.settle(view));
@@ -58,6 +54,7 @@ fn build(arguments: &Build, project: &Project, terminal: &Terminal) -> Result<Ou
         progress.inc(1);
     }
     progress.finish_and_clear();
+    let refusals = project.refusals();
     let refused = refusals.has_errors();
     let wrong = render::verdict(&findings) == Verdict::Wrong || refused && built.is_empty();
     findings.append(refusals);
@@ -67,9 +64,7 @@ fn build(arguments: &Build, project: &Project, terminal: &Terminal) -> Result<Ou
         return Ok(Outcome { groups, findings, over_budget, refused, written: None });
     }
     let (groups, count) = write(&arguments.directory, built, terminal)?;
-    if arguments.selection.group.is_none() {
-        remove_former_groups(&arguments.directory, &groups)?;
-    }
+    remove_former_groups(arguments, project, &groups)?;
     let page = report::page(&project.names, &groups, &findings);
     files::fill(&arguments.directory, &[(REPORT, page.as_bytes())], Readers::All)?;
     Ok(Outcome { groups, findings, over_budget, refused, written: Some(count + 1) })
@@ -93,14 +88,23 @@ fn write(directory: &Path, built: Vec<Built>, terminal: &Terminal) -> Result<(Ve
     Ok((groups, count))
 }
 
-/// Groups that a cluster no longer has would be published with the others.
-fn remove_former_groups(directory: &Path, groups: &[GroupView]) -> Result<(), Stop> {
+/// Groups that a cluster no longer has, or that are refused now, would be published with the others.
+fn remove_former_groups(arguments: &Build, project: &Project, groups: &[GroupView]) -> Result<(), Stop> {
     let mut clusters: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for group in groups {
         clusters.entry(&group.plan.cluster).or_default().insert(&group.plan.group);
     }
-    for (cluster, groups) in clusters {
-        files::prune(&directory.join(cluster), &groups)?;
+    for refused in project.refused() {
+        clusters.entry(&refused.cluster).or_default();
+    }
+    let is_meant = |name: &str| arguments.selection.group.as_deref().is_none_or(|wanted| wanted == name);
+    for (cluster, built) in clusters {
+        let directory = arguments.directory.join(cluster);
+        if files::is_directory(&directory) {
+            let there = files::listing(&directory)?;
+            let stays = |name: &&str| built.contains(name) || !is_meant(name);
+            files::prune(&directory, &there.iter().map(String::as_str).filter(stays).collect())?;
+        }
     }
     Ok(())
 }

@@ -10,9 +10,7 @@ use crate::{Terminal, files};
 pub(crate) fn execute(arguments: &Convert, terminal: &mut Terminal) -> Result<Verdict, Stop> {
     let Target::Bringup = arguments.to;
     let project = Project::load(&arguments.files, &arguments.selection)?;
-    let (trees, more) = project.converted();
-    let mut refusals = project.refusals();
-    refusals.append(more);
+    let refusals = project.refusals();
     let refused = refusals.has_errors();
     let mut findings = project.findings.clone();
     findings.append(refusals);
@@ -25,7 +23,8 @@ pub(crate) fn execute(arguments: &Convert, terminal: &mut Terminal) -> Result<Ve
         terminal.say("there is nothing to convert; nothing was written\n");
         return Ok(Verdict::Good);
     }
-    let texts: Vec<String> = trees.iter().map(|tree| to_yaml(&tree.to_value())).collect();
+    let texts: Vec<String> =
+        project.documents.iter().map(|document| to_yaml(&document.tree().to_value())).collect();
     let text = texts.join("---\n");
     match &arguments.file {
         None => terminal.data(text.as_bytes())?,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use bringup_carry::carriers_of;
-use bringup_diag::{Findings, closest};
+use bringup_diag::closest;
 use bringup_plan::Step;
 use serde_json::{Value, json};
 
@@ -28,20 +28,14 @@ pub(crate) fn execute(arguments: &Explain, terminal: &mut Terminal) -> Result<Ve
         return draw(&project, form, &arguments.selection, terminal);
     }
     let mut findings = project.findings.clone();
-    let mut refusals = project.refusals();
     let mut groups = Vec::new();
     for key in project.selected(&arguments.selection)? {
         let Some(built) = project.built(key, Wish::Plan, None) else { continue };
-        if built.is_refused {
-            refusals.append(built.findings);
-            continue;
-        }
         findings.append(built.findings);
         groups.extend(built.view);
     }
-    let verdict = verdict(&refusals);
-    let wrong = findings.has_errors() || groups.is_empty() && verdict == Verdict::No;
-    findings.append(refusals);
+    let wrong = findings.has_errors() || groups.is_empty() && !project.refused().is_empty();
+    findings.append(project.refusals());
     let findings = findings.sorted();
     terminal.findings(&findings, &project.sources);
     if wrong {
@@ -69,18 +63,18 @@ pub(crate) fn execute(arguments: &Explain, terminal: &mut Terminal) -> Result<Ve
     if arguments.output == Form::Json {
         let groups: Vec<Value> = groups.iter().map(|group| as_json(group, subject)).collect();
         terminal.json(&json!({"groups": groups}))?;
-        return Ok(verdict);
+        return Ok(verdict(&project));
     }
     for group in &groups {
         let text = as_text(group, subject, terminal.paint());
         terminal.data(text.as_bytes())?;
     }
-    Ok(verdict)
+    Ok(verdict(&project))
 }
 
 /// Of groups that are refused there is nothing to explain.
-fn verdict(refusals: &Findings) -> Verdict {
-    if refusals.is_empty() { Verdict::Good } else { Verdict::No }
+fn verdict(project: &Project) -> Verdict {
+    if project.refused().is_empty() { Verdict::Good } else { Verdict::No }
 }
 
 /// Draws one group; as text, one after the other.
@@ -96,28 +90,22 @@ fn draw(
         GraphForm::Mermaid | GraphForm::Svg | GraphForm::Dot => vec![only_group(project, selection)?],
     };
     let mut findings = project.findings.clone();
-    let mut refusals = project.refusals();
     let mut drawn = Vec::new();
     for key in keys {
         let Some(built) = project.built(key, Wish::Plan, None) else { continue };
-        if built.is_refused {
-            refusals.append(built.findings);
-            continue;
-        }
         findings.append(built.findings);
         if let (Some(view), Some((document, group))) = (built.view, project.group(key)) {
             drawn.push(Graph::of(&view.plan, &view.operator, &carriers_of(document, group)).drawn(form));
         }
     }
-    let verdict = verdict(&refusals);
-    let wrong = findings.has_errors() || drawn.is_empty() && verdict == Verdict::No;
-    findings.append(refusals);
+    let wrong = findings.has_errors() || drawn.is_empty() && !project.refused().is_empty();
+    findings.append(project.refusals());
     terminal.findings(&findings.sorted(), &project.sources);
     if wrong {
         return Ok(Verdict::Wrong);
     }
     terminal.data(drawn.join("\n").as_bytes())?;
-    Ok(verdict)
+    Ok(verdict(project))
 }
 
 /// `area/kebab-name`

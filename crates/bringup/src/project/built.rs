@@ -2,16 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use bringup_ancestors::without_groups;
 use bringup_carry::{
     Load, Rendered, carriers_of, lost_guarantees, resolve_parts, unused_encoding, without_agent,
 };
-use bringup_diag::{Findings, Place, Severity};
+use bringup_diag::Findings;
 use bringup_plan::sha256_hex;
 use bringup_spec::{Carrier, Document, NodeGroup};
-use bringup_yaml::Node;
 
-use super::{GroupKey, Project, hinting_at_additions, shown_path};
+use super::{GroupKey, Project, shown_path};
 use crate::lints;
 use crate::own_parts::OwnParts;
 use crate::view::{BudgetView, CarrierView, GroupView, LostView, Operator, OriginView};
@@ -36,8 +34,6 @@ pub(crate) struct Built {
     pub(crate) files: Vec<(String, Vec<u8>)>,
     /// What was found.
     pub(crate) findings: Findings,
-    /// Whether it is another system's, and something wrong within it is told of it alone.
-    pub(crate) is_refused: bool,
     /// Whether a carrier is larger than its platform takes.
     pub(crate) over_budget: bool,
 }
@@ -46,11 +42,7 @@ impl Project {
     /// What there is to tell of a carrier of a group that does not ask for it.
     pub(crate) fn misread(&self, key: GroupKey, carrier: Carrier) -> Findings {
         let Some((document, _)) = self.group(key) else { return Findings::new() };
-        let mut findings = bringup_plan::check_carrier(document, key.group, carrier);
-        if self.foreign.get(key.document) == Some(&true) {
-            findings = hinting_at_additions(findings);
-        }
-        self.openable(key, findings)
+        self.openable(key, bringup_plan::check_carrier(document, key.group, carrier))
     }
 
     /// Compiles one group and renders what is wanted of it.
@@ -61,9 +53,6 @@ impl Project {
         let shown = !matches!(wish, Wish::Bytes(_));
         let origins = if shown { bringup_plan::origins(document, key.group, &compiled) } else { Vec::new() };
         let mut findings = compiled.findings;
-        if self.foreign.get(key.document) == Some(&true) {
-            findings = hinting_at_additions(findings);
-        }
         let path = document.group_path(key.group);
         let (parts, part_findings) = resolve_parts(document, &path, group, local);
         findings.append(part_findings);
@@ -73,7 +62,6 @@ impl Project {
             return Some(Built {
                 view: None,
                 files: Vec::new(),
-                is_refused: self.is_refused(key, &findings),
                 findings: self.openable(key, findings),
                 over_budget: false,
             });
@@ -107,7 +95,6 @@ impl Project {
             findings.append(rendered.findings);
             carried.push((rendered.file_name, rendered.bytes));
         }
-        let is_refused = self.is_refused(key, &findings);
         let findings = self.openable(key, findings);
         let digest = if shown { load.plan_sha256().to_owned() } else { String::new() };
         let plan_json = ("plan.json".to_owned(), load.into_plan_json().into_bytes());
@@ -123,46 +110,13 @@ impl Project {
             lost: lost(document, group, &carriers),
             plan,
         });
-        Some(Built { view, files, findings, is_refused, over_budget })
-    }
-
-    /// The documents as they are converted: without groups that are refused, where others are left; and what is told of those.
-    pub(crate) fn converted(&self) -> (Vec<Node>, Findings) {
-        let mut told = Findings::new();
-        let mut trees = Vec::with_capacity(self.documents.len());
-        for (index, document) in self.documents.iter().enumerate() {
-            let count = document.cluster.spec.node_groups.len();
-            let built = (0..count).filter_map(|group| {
-                let key = GroupKey { document: index, group };
-                let built = self.built(key, Wish::Everything, None).filter(|built| built.is_refused)?;
-                Some((group, built.findings))
-            });
-            let (refused, findings): (Vec<usize>, Vec<Findings>) = built.unzip();
-            if refused.len() == count {
-                trees.push(document.tree().clone());
-                continue;
-            }
-            trees.push(without_groups(document.tree(), &refused));
-            findings.into_iter().for_each(|findings| told.append(findings));
-        }
-        (trees, told)
-    }
-
-    /// Whether a group of another system is refused for what is found: there are errors, and all of them are within it.
-    fn is_refused(&self, key: GroupKey, findings: &Findings) -> bool {
-        let is_foreign = self.foreign.get(key.document) == Some(&true);
-        let Some(document) = self.documents.get(key.document).filter(|_| is_foreign) else { return false };
-        let group = document.place(&document.group_path(key.group));
-        let is_within = |place: &Place| {
-            let (own, other) = (group.span, place.span);
-            place.file == group.file && own.start <= other.start && other.end <= own.end
-        };
-        let mut errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
-        findings.has_errors() && errors.all(|finding| finding.place.as_ref().is_some_and(is_within))
+        Some(Built { view, files, findings, over_budget })
     }
 
     /// The findings in order; those in files beside the document name them as the person would open them.
     fn openable(&self, key: GroupKey, findings: Findings) -> Findings {
+        let is_foreign = self.foreign.get(key.document) == Some(&true);
+        let findings = if is_foreign { self.of_theirs(findings) } else { findings };
         let (Some(local), Some(root)) = (self.local.get(key.document), self.roots.get(key.document)) else {
             return findings.sorted();
         };

@@ -105,7 +105,7 @@ impl Project {
             let own = given.is_some_and(|given| given.text.contains(API_GROUP));
             project.foreign.push(!own);
             let found = bringup_plan::check_document(&document);
-            project.findings.append(if own { found } else { hinting_at_additions(found) });
+            project.findings.append(if own { found } else { project.of_theirs(found) });
             project.documents.push(document);
         }
         project.tell_equal_names();
@@ -206,6 +206,18 @@ impl Project {
         Some((document, document.cluster.spec.node_groups.get(key.group)?))
     }
 
+    /// The same findings for another system's document: it has no field for what nodes join with, and of a value of a wrong
+    /// type there is nothing else to tell.
+    fn of_theirs(&self, findings: Findings) -> Findings {
+        let wrong =
+            self.findings.iter().filter(|finding| finding.code == bringup_ancestors::codes::WRONG_TYPE);
+        let wrong: Vec<_> = wrong.map(|finding| &finding.place).collect();
+        let missing = [codes::JOIN_SECRET, codes::JOIN_TRUST, codes::ENDPOINT_MISSING];
+        let left = findings.into_iter().filter(|finding| !wrong.contains(&&finding.place));
+        left.map(|finding| if missing.contains(&finding.code) { hint_at_additions(finding) } else { finding })
+            .collect()
+    }
+
     /// Takes the agent of a group for part of the image, whatever the document says.
     pub(crate) fn have_agent_in_image(&mut self, key: GroupKey) {
         if let Some(group) = self.group_mut(key) {
@@ -222,15 +234,6 @@ impl Project {
     pub(crate) fn group_mut(&mut self, key: GroupKey) -> Option<&mut NodeGroup> {
         self.spec_mut(key)?.node_groups.get_mut(key.group)
     }
-}
-
-/// The same findings; other systems' documents have no field for what nodes join with.
-fn hinting_at_additions(findings: Findings) -> Findings {
-    let missing = [codes::JOIN_SECRET, codes::JOIN_TRUST, codes::ENDPOINT_MISSING];
-    let hinted = findings
-        .into_iter()
-        .map(|finding| if missing.contains(&finding.code) { hint_at_additions(finding) } else { finding });
-    hinted.collect()
 }
 
 /// The answer to those who want a group that is refused.

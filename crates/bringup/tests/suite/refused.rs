@@ -49,30 +49,139 @@ fn a_refused_group_is_left_out_and_told() {
     assert!(status == Some(2) && said.contains("--group linux"), "{said}");
 }
 
-/// Whoever finds what is wrong within a group: the translation, the reader of documents, the compiler.
+/// A cluster of kops and a group of each name, with more lines of its `spec`.
+fn kops(groups: &[(&str, &str)]) -> String {
+    let cluster = "apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\nmetadata: {name: quarry}\nspec:\n  cloudProvider: aws\n  kubernetesVersion: v1.33.4\n  subnets:\n  - {name: a, zone: eu-central-1a}\n";
+    groups.iter().fold(cluster.to_owned(), |text, (name, more)| {
+        format!(
+            "{text}---\napiVersion: kops.k8s.io/v1alpha2\nkind: InstanceGroup\nmetadata: {{name: {name}}}\nspec:\n  role: Node\n  image: ubuntu/images/ubuntu-noble-24.04-amd64-server-20250610\n  machineType: m5.large\n{more}"
+        )
+    })
+}
+
+/// A cluster of tkestack and two workers, which are two groups, with more lines of the `spec` of each.
+fn tkestack(workers: [&str; 2]) -> String {
+    let cluster = "apiVersion: platform.tkestack.io/v1\nkind: Cluster\nmetadata: {name: cls-a}\nspec:\n  type: Baremetal\n  version: 1.20.15\n  machines:\n  - {ip: 10.0.0.9, port: 22, username: root, password: eA==}\n  features: {skipConditions: [EnsureGalaxy]}\n";
+    workers.iter().enumerate().fold(cluster.to_owned(), |text, (index, more)| {
+        format!(
+            "{text}---\napiVersion: platform.tkestack.io/v1\nkind: Machine\nmetadata: {{name: m-{index}}}\nspec:\n  clusterName: cls-a\n  type: Baremetal\n  ip: 10.0.1.{index}\n  username: root\n  password: eA==\n  labels: {{kind: \"{index}\"}}\n{more}"
+        )
+    })
+}
+
+/// The places of errors, as `LINE:COLUMN`.
+fn errors(folder: &Path, arguments: &[&str]) -> Vec<String> {
+    let output = run(folder, &[arguments, &["--output", "json"]].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", error(&output));
+    let told: Value = serde_json::from_str(&out(&output)).expect("JSON");
+    let findings = told["findings"].as_array().expect("findings").iter();
+    findings
+        .filter(|finding| finding["severity"] == "error")
+        .map(|finding| format!("{}:{}", finding["line"], finding["column"]))
+        .collect()
+}
+
+/// Whoever finds mistakes in groups (the translation, the reader of documents, the compiler): all are told, each once, and
+/// what was built before stays as it is.
 #[test]
-fn what_is_wrong_within_a_group_leaves_the_others() {
-    for bad in ["volumeSize: big", "instanceType: 17", "labels: {\"a b\": c}"] {
-        let folder = with(&format!("{LINUX}- {{name: bad, {bad}}}\n"));
-        for command in ["build", "explain"] {
-            let (status, said) = code(folder.path(), &[command, "cluster.yaml"]);
-            assert_eq!(status, Some(1), "{command} {bad}: {said}");
-            assert_eq!(said.matches("error[").count(), 1, "{command} {bad}: {said}");
-        }
-        let built = tree(&folder.path().join("bringup-out"));
-        assert!(built.contains_key("demo/linux/plan.json"), "{:?}", built.keys());
-        assert!(!built.keys().any(|path| path.contains("bad")), "{:?}", built.keys());
-        let (status, said) = code(folder.path(), &["convert", "cluster.yaml", "-o", "ours.yaml"]);
-        assert!(status == Some(1) && said.matches("error[").count() == 1, "convert {bad}: {said}");
-        let (status, said) = code(folder.path(), &["build", "ours.yaml", "-o", "ours"]);
-        assert_eq!(status, Some(0), "{bad}: {said}");
-        let plan =
-            |of: &str| std::fs::read(folder.path().join(of).join("demo/linux/plan.json")).expect("a plan");
-        assert_eq!(plan("ours"), plan("bringup-out"));
+fn a_mistake_within_a_group_is_one_of_the_document() {
+    let eksctl = |bad: &str, other: &str| format!("{LINUX}- {{name: bad{bad}}}\n- {{name: other{other}}}\n");
+    let kops = |bad: &str, other: &str| kops(&[("bad", bad), ("other", other)]);
+    let cases = [
+        (eksctl("", ""), eksctl(", volumeSize: big", ""), vec!["6:27"]),
+        (eksctl("", ""), eksctl(", instanceType: 17, labls: {a: b}", ""), vec!["6:29", "6:33"]),
+        (
+            eksctl("", ""),
+            eksctl(", labels: {\"a b\": c}, volumeSize: big", ", instanceType: 17"),
+            vec!["6:24", "6:47", "7:31"],
+        ),
+        (eksctl("", ""), eksctl(", amiFamily: Bottlerocket, volumeSize: big", ""), vec!["6:26", "6:52"]),
+        (eksctl("", ""), eksctl(", clusterDNS: [a]", ", amiFamily: [a]"), vec!["6:27", "7:28"]),
+        (kops("", ""), kops("  minSize: two\n", ""), vec!["17:12"]),
+        (
+            kops("", ""),
+            kops("  kubelet: {maxPods: many}\n", "  nodeLabels: {\"a b\": c}\n  nodeLabls: {}\n"),
+            vec!["17:22", "26:16", "27:3"],
+        ),
+        (tkestack(["", ""]), tkestack(["  prot: 22\n", ""]), vec!["21:3"]),
+        (
+            tkestack(["", ""]),
+            tkestack(["  port: ssh\n", "  taints: [{key: a, effect: Never}]\n"]),
+            vec!["21:9", "33:29"],
+        ),
+    ];
+    for (good, bad, places) in cases {
+        let folder = with(&good);
+        let (status, said) = code(folder.path(), &["build", "cluster.yaml"]);
+        assert_eq!(status, Some(0), "{said}\n{good}");
+        let before = tree(&folder.path().join("bringup-out"));
+        std::fs::write(folder.path().join("cluster.yaml"), &bad).expect("the document");
+        assert_eq!(errors(folder.path(), &["build", "cluster.yaml"]), places, "{bad}");
+        assert_eq!(errors(folder.path(), &["explain", "cluster.yaml"]), places, "{bad}");
+        assert!(tree(&folder.path().join("bringup-out")) == before, "{bad}");
+        run(folder.path(), &["build", "cluster.yaml", "-o", "new"]);
+        assert!(!folder.path().join("new").exists(), "{bad}");
     }
-    let alone = with(&LINUX.replace("m5.large", "m5.large, labels: {\"a b\": c}"));
-    let (status, said) = code(alone.path(), &["build", "cluster.yaml"]);
-    assert!(status == Some(2) && said.contains("nothing was written"), "{said}");
+}
+
+/// What an earlier build made of a group that is refused now would be published with the others.
+#[test]
+fn nothing_is_left_of_a_group_that_is_refused_now() {
+    let taint = "  taints: [\"a=b:c\"]\n";
+    for (good, bad, gone) in [
+        (
+            format!("{LINUX}- {{name: x}}\n"),
+            format!("{LINUX}- {{name: x, amiFamily: Bottlerocket}}\n"),
+            "demo/x",
+        ),
+        (kops(&[("linux", ""), ("x", "")]), kops(&[("linux", ""), ("x", taint)]), "quarry/x"),
+        // All of one cluster.
+        (
+            format!("{LINUX}---\n{}", kops(&[("x", ""), ("y", "")])),
+            format!("{LINUX}---\n{}", kops(&[("x", taint), ("y", taint)])),
+            "quarry",
+        ),
+    ] {
+        let folder = with(&good);
+        let output = folder.path().join("bringup-out");
+        let (status, said) = code(folder.path(), &["build", "cluster.yaml"]);
+        assert_eq!(status, Some(0), "{said}");
+        let before = tree(&output);
+        assert!(before.keys().any(|path| path.starts_with(gone)));
+        std::fs::write(folder.path().join("cluster.yaml"), &bad).expect("the document");
+        // Whoever wants this group alone has called for nothing that can be done.
+        let cluster = gone.split('/').next().expect("a name");
+        let (status, _) =
+            code(folder.path(), &["build", "cluster.yaml", "--cluster", cluster, "--group", "x"]);
+        assert!(status == Some(2) && tree(&output) == before, "{status:?} {bad}");
+        let (status, said) = code(folder.path(), &["build", "cluster.yaml", "--group", "linux"]);
+        assert!(status == Some(0) && tree(&output).keys().eq(before.keys()), "{said}");
+        let (status, said) = code(folder.path(), &["build", "cluster.yaml"]);
+        assert_eq!(status, Some(1), "{said}");
+        let after = tree(&output);
+        assert!(!after.keys().any(|path| path.starts_with(gone)), "{:?}", after.keys());
+        assert!(after.keys().any(|path| path.ends_with("/linux/plan.json")), "{:?}", after.keys());
+        let (status, said) = code(folder.path(), &["publish", "bringup-out"]);
+        assert_eq!(status, Some(0), "{said}");
+    }
+}
+
+/// With `--group`, only groups of that name go.
+#[test]
+fn the_groups_that_are_not_meant_stay() {
+    let text = |more: &str| format!("{LINUX}- {{name: x}}\n---\n{}", kops(&[("x", more), ("y", "")]));
+    let folder = with(&text(""));
+    let output = folder.path().join("bringup-out");
+    let (status, said) = code(folder.path(), &["build", "cluster.yaml"]);
+    assert_eq!(status, Some(0), "{said}");
+    let before = tree(&output);
+    std::fs::write(folder.path().join("cluster.yaml"), text("  taints: [\"a=b:c\"]\n"))
+        .expect("the document");
+    let (status, said) = code(folder.path(), &["build", "cluster.yaml", "--group", "x"]);
+    assert_eq!(status, Some(1), "{said}");
+    let after = tree(&output);
+    let expected = before.keys().filter(|path| !path.starts_with("quarry/x/"));
+    assert!(after.keys().eq(expected), "{:?}", after.keys());
 }
 
 /// Those who want another group are not concerned, and those who want this one get nothing.
