@@ -118,12 +118,15 @@ pub(crate) fn join(
     }
 }
 
-/// Clears the unit of a program away whose success is recorded. One that stays is cleared before it is needed again.
+/// Clears the unit of a program away whose success is recorded, unless it has left others running: they stay in it, as they
+/// would behind a script of cloud-init. A unit that stays is cleared before it is needed again.
 pub(crate) fn forget(step: &str) {
     let cleared = || -> Result<(), BusFault> {
         let mut systemd = Systemd::connect()?;
         systemd.subscribe()?;
-        clear(&mut systemd, &step_unit(step))
+        let unit = step_unit(step);
+        let group = systemd.control_group(&unit)?;
+        if has_processes(Path::new("/sys/fs/cgroup"), &group) { Ok(()) } else { clear(&mut systemd, &unit) }
     };
     let _ = cleared();
 }
@@ -156,6 +159,15 @@ pub(crate) fn forget_all(machine: &Machine) -> Result<(), BusFault> {
 /// A unit that the manager has not come to yet is inactive, and its result is `success`: that is no end.
 fn is_under_way(state: &UnitState) -> bool {
     state.queued || matches!(state.activity, Activity::Activating | Activity::Deactivating)
+}
+
+/// Whether there are processes in a control group, by the trees that are there: one for all, or the manager's own beside others.
+fn has_processes(trees: &Path, group: &str) -> bool {
+    let group = group.trim_start_matches('/');
+    let listed = |tree: &str| std::fs::read_to_string(trees.join(tree).join(group).join("cgroup.procs"));
+    let is_of_some = |tree: &str| listed(tree).is_ok_and(|listed| !listed.trim().is_empty());
+    // The top of a tree is nobody's.
+    !group.is_empty() && ["", "unified", "systemd"].into_iter().any(is_of_some)
 }
 
 /// Waits for the end of a program, and clears its unit away once its result is known, but for a success that is kept.
@@ -237,7 +249,7 @@ fn clear(systemd: &mut Systemd, unit: &str) -> Result<(), BusFault> {
 mod tests {
     use bringup_systemd::{Activity, HelperEnd, UnitState};
 
-    use super::{is_under_way, judge};
+    use super::{has_processes, is_under_way, judge};
     use crate::actions::Stopped;
 
     fn state(activity: Activity, result: &str, status: i32) -> UnitState {
@@ -263,6 +275,27 @@ mod tests {
         assert!(is_under_way(&state(Activity::Activating, "success", 0)));
         assert!(!is_under_way(&state(Activity::Active, "success", 0)));
         assert!(!is_under_way(&state(Activity::Failed, "exit-code", 3)));
+    }
+
+    #[test]
+    fn what_a_program_leaves_is_found_in_its_control_group() {
+        let trees = tempfile::tempdir().unwrap();
+        let lists = |tree: &str, listed: &str| {
+            let group = trees.path().join(tree).join("system.slice/a.service");
+            std::fs::create_dir_all(&group).unwrap();
+            std::fs::write(group.join("cgroup.procs"), listed).unwrap();
+        };
+        let found = || has_processes(trees.path(), "/system.slice/a.service");
+        assert!(!found());
+        lists("systemd", "");
+        assert!(!found());
+        lists("systemd", "812\n");
+        assert!(found());
+        lists("systemd", "");
+        lists("", "812\n813\n");
+        assert!(found());
+        std::fs::write(trees.path().join("cgroup.procs"), "1\n").unwrap();
+        assert!(!has_processes(trees.path(), ""));
     }
 
     #[test]

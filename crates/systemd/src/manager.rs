@@ -218,12 +218,22 @@ impl Systemd {
 
     /// What a unit says that it is; nothing if there is none of this name.
     pub fn description(&mut self, unit: &str) -> Result<String, BusFault> {
+        self.told(unit, UNIT, "Description")
+    }
+
+    /// The control group of a service, beneath the tree that the manager keeps; nothing if it has no processes.
+    pub fn control_group(&mut self, unit: &str) -> Result<String, BusFault> {
+        self.told(unit, SERVICE, "ControlGroup")
+    }
+
+    /// A text that a unit tells of itself; nothing if there is none of this name.
+    fn told(&mut self, unit: &str, interface: &str, name: &str) -> Result<String, BusFault> {
         let loaded = match self.manager("GetUnit", vec![Value::text(unit)]) {
             Ok(answer) => first_text(&answer),
             Err(fault) if fault.is("NoSuchUnit") => return Ok(String::new()),
             Err(fault) => return Err(fault),
         };
-        let told = self.known(&loaded, UNIT, "Description")?;
+        let told = self.known(&loaded, interface, name)?;
         Ok(told.and_then(|told| told.as_text().map(str::to_owned)).unwrap_or_default())
     }
 

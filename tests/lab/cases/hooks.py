@@ -31,6 +31,17 @@ def hanging(lab):
     machine.like(lab.reference(document()))
 
 
+def leaves(lab):
+    """What a program leaves behind goes on when its step is done."""
+    machine = lab.machine("hook that leaves a program")
+    made = document()
+    group = made["spec"]["nodeGroups"][0]
+    group["steps"].append({"name": "look", "run": ["/opt/lab/look"], "after": ["prepare"], "before": ["gate"]})
+    group["files"].append({"path": "/opt/lab/look", "content": f"#!/bin/sh\n{LIST}", "mode": "0755"})
+    trial = machine.boot(made, behaviour=f"setsid sleep {NUMBER} </dev/null >/dev/null 2>&1 &").came_up()
+    assert machine.runs() == 1 and NUMBER in machine.text("/lab/processes"), trial.story()
+
+
 def paused(lab):
     machine = lab.machine("paused hook")
     trial = machine.boot(document(), behaviour="[ $runs -gt 4 ]").came_up()
@@ -94,6 +105,7 @@ def holds_up_nobody(lab):
 def cases():
     yield "a hook that fails twice is tried again", failing
     yield "a hook that hangs is ended with all that it started", hanging
+    yield "what a hook leaves running goes on", leaves
     yield "a paused hook goes on by itself", paused
     yield "a paused hook that nobody mends ends the trial", stays_paused
     yield "a hook that the lab makes fail and slow", hindered

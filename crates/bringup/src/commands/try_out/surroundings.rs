@@ -1,13 +1,14 @@
 //! What a node finds around it and a container does not: downloads, credentials, EKS. What nobody gives is made up, and said.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_aws::partition;
 use bringup_lab::{Given, Kubernetes, Wishes, certificate};
 use bringup_plan::{Plan, sha256_hex};
 use bringup_spec::{
-    ClusterSpec, Fact, File, NodeGroup, SecretSource, Sha256, SoftwareItem, SoftwareSource, Unpack, Url,
+    ClusterSpec, Download, Fact, File, NodeGroup, SecretSource, Sha256, SoftwareItem, SoftwareSource, Unpack,
+    Url,
 };
 use serde_json::json;
 
@@ -85,7 +86,6 @@ impl Surroundings {
 
     /// The digest of what stands in for a download; nothing where the person gives it, or where it is no address of the web.
     fn fetched(&mut self, urls: &[Url], unpack: Unpack) -> Option<Sha256> {
-        let is_of_web = |url: &str| url.starts_with("https://") || url.starts_with("http://");
         let first = urls.first().map(Url::as_str).filter(|url| is_of_web(url))?;
         if urls.iter().any(|url| self.serves(url.as_str())) {
             return None;
@@ -108,22 +108,47 @@ impl Surroundings {
 
     /// Takes software for part of the image, where the lab's own stand-ins are.
     fn software(&self, group: &mut NodeGroup) -> Vec<String> {
-        let software = &mut group.software;
-        let items = [
-            ("kubelet", &mut software.kubelet),
-            ("kubeadm", &mut software.kubeadm),
-            ("the container runtime", &mut software.runtime),
-            ("the CNI plugins", &mut software.cni),
-        ];
+        let (software, versions) = (&mut group.software, &mut group.runtime.versions);
+        let is_given = |downloads: &BTreeMap<String, Download>| {
+            let urls = downloads.values().flat_map(|download| &download.urls).map(Url::as_str);
+            urls.into_iter().any(|url| self.serves(url) || !is_of_web(url))
+        };
         let mut names = Vec::new();
-        for (name, item) in items {
-            let urls = || item.downloads.values().flat_map(|download| &download.urls);
-            if item.from != SoftwareSource::Image && !urls().any(|url| self.serves(url.as_str())) {
+        let mut take = |name: &str, item: &mut SoftwareItem, is_given: bool| {
+            let is_there = match item.from {
+                SoftwareSource::Image => true,
+                SoftwareSource::Package => self.has_tool(),
+                SoftwareSource::Url | SoftwareSource::Extension => is_given,
+            };
+            if !is_there {
                 *item = SoftwareItem { version: item.version.take(), ..SoftwareItem::in_image() };
                 names.push(name.to_owned());
             }
+            !is_there
+        };
+        for (name, item) in [
+            ("kubelet", &mut software.kubelet),
+            ("kubeadm", &mut software.kubeadm),
+            ("the CNI plugins", &mut software.cni),
+        ] {
+            let given = is_given(&item.downloads);
+            take(name, item, given);
+        }
+        let runtime = &mut software.runtime;
+        let given =
+            is_given(&runtime.downloads) || versions.iter().any(|version| is_given(&version.downloads));
+        if take("the container runtime", runtime, given) {
+            for version in versions {
+                version.downloads.clear();
+            }
         }
         names
+    }
+
+    /// Whether the person gives a tool that installs packages.
+    fn has_tool(&self) -> bool {
+        let tools = ["/usr/bin/apt-get", "/usr/bin/dnf", "/usr/bin/yum"];
+        self.files.iter().any(|(path, _)| tools.contains(&path.as_str()))
     }
 
     /// What nodes join with.
@@ -183,4 +208,8 @@ impl Surroundings {
     pub(super) fn serves(&self, url: &str) -> bool {
         self.served.iter().any(|(given, _)| given == url)
     }
+}
+
+fn is_of_web(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
 }
