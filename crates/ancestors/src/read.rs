@@ -197,7 +197,8 @@ pub fn read_around(inputs: &[Input<'_>], around: &[Around<'_>]) -> Read {
         }));
     }
     if !theirs.is_empty() {
-        let translated = translated(theirs);
+        let unread = findings.has_errors();
+        let translated = translated(theirs, unread);
         documents.extend(translated.documents);
         findings.append(translated.findings);
         refused = translated.refused;
@@ -241,7 +242,8 @@ fn minor(additions: &Node) -> Option<u16> {
     version.trim_start_matches('v').split('.').nth(1)?.parse().ok()
 }
 
-fn translated(inputs: Vec<Theirs<'_>>) -> Read {
+/// `refused` is whether a file beside them could not be read.
+fn translated(inputs: Vec<Theirs<'_>>, refused: bool) -> Read {
     let (files, text) = Files::joined(inputs.iter().map(|theirs| (theirs.input.name, theirs.input.text)));
     let mut tell = Teller::new(&files);
     let mut of_system: BTreeMap<Option<(usize, &str)>, OfSystems> = BTreeMap::new();
@@ -289,7 +291,7 @@ fn translated(inputs: Vec<Theirs<'_>>) -> Read {
         trees = user_data::sources::joined(trees, &mut tell);
     }
     // What could not be translated has been told, and is no fault of the additions.
-    if !(foreign && trees.is_empty()) {
+    if !((foreign || refused) && trees.is_empty()) {
         for more in &additions {
             lay_over(&mut trees, more, &mut tell);
         }

@@ -16,6 +16,8 @@ pub(crate) struct Teller<'a> {
     missing: Vec<(Vec<&'static str>, Finding)>,
     /// What holds for a document as it was translated, unless additions say otherwise.
     unless: Vec<(Says, Finding)>,
+    /// What holds where a document has another value at a path, once additions are in it.
+    others: Vec<(Vec<&'static str>, String, Finding)>,
     /// The minor of Kubernetes that additions say.
     pub(crate) added_minor: Option<u16>,
     /// What is true only of an agent on the node: whether there is one may be said by additions.
@@ -46,6 +48,7 @@ impl<'a> Teller<'a> {
             findings: Findings::new(),
             missing: Vec::new(),
             unless: Vec::new(),
+            others: Vec::new(),
             added_minor: None,
             of_agent: Vec::new(),
             wrong: Vec::new(),
@@ -168,6 +171,18 @@ impl<'a> Teller<'a> {
         self.unless.push((says, finding));
     }
 
+    /// A warning that holds where a document has another value at this path, once additions are in it.
+    pub(crate) fn warning_of_other(
+        &mut self,
+        (path, value): (&[&'static str], &str),
+        (code, span): (Code, Span),
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        let finding = Finding::warning(code, message).hint(hint).at(self.files.place(span));
+        self.others.push((path.to_vec(), value.to_owned(), finding));
+    }
+
     /// Tells what is missing and what hangs on agents, now that additions are in the documents. Whether nothing is missing
     /// without which there is no document.
     pub(crate) fn settle(&mut self, documents: &[Node]) -> bool {
@@ -183,6 +198,15 @@ impl<'a> Teller<'a> {
         }
         for (says, finding) in std::mem::take(&mut self.unless) {
             if !documents.iter().all(says) {
+                self.findings.push(finding);
+            }
+        }
+        for (path, value, finding) in std::mem::take(&mut self.others) {
+            let known = |document: &Node| {
+                let node = path.iter().try_fold(document, |node, key| node.get(key))?;
+                node.text().map(str::to_owned)
+            };
+            if documents.iter().filter_map(known).any(|known| known != value) {
                 self.findings.push(finding);
             }
         }

@@ -86,15 +86,15 @@ fn scripts_that_say_they_are_texts_keep_their_place() {
     assert_eq!(side(1), (json!("#!/bin/bash\ntouch /last"), serde_json::Value::Null, json!(["kubelet"])));
 }
 
-/// The plan writes kubelet's configuration anew: what a script changes there before the call is lost, behind it is not.
+/// The plan writes containerd's configuration anew: what a script changes there before the call is lost, behind it is not.
 #[test]
 fn files_that_the_plan_writes_afterwards_are_named() {
-    let change = "sed -i s/a/b/ /etc/kubernetes/kubelet/kubelet-config.json";
+    let change = "sed -i s/a/b/ /etc/containerd/config.toml";
     let told = |text: &str| support::told(&read(text, "1.32"), Severity::Warning);
     let call = HEAD.trim_start_matches("#!/bin/bash\n");
     let before = told(&format!("#!/bin/bash\n{change}\n{call}\n"));
     assert!(
-        matches!(before.as_slice(), [told] if told.starts_with("user-data:2:1 ancestor/field-differs") && told.contains("`/etc/kubernetes/kubelet/`")),
+        matches!(before.as_slice(), [told] if told.starts_with("user-data:2:1 ancestor/field-differs") && told.contains("`/etc/containerd/config.toml`")),
         "{before:?}"
     );
     assert_eq!(told(&format!("#!/bin/bash\n{call}\n{change}\n")), Vec::<String>::new());

@@ -136,7 +136,7 @@ impl Reading {
             let words = code.split(|letter: char| !super::values::is_name(letter));
             self.exported.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
         }
-        if unit.has(&["source", ".", "eval"]) {
+        if unit.reads_in {
             self.values.doubt(unit.number, &first_line(&code));
         }
         self.push(Kind::Does, unit);
@@ -295,6 +295,18 @@ impl Reading {
                 self.dropped.push((number, first_line(answer), Dropped::OnFailure));
             }
             behind = if next == Behind::Reads { Behind::Fails } else { next };
+        }
+        // `call && this || that`: that is done where the call fails, too.
+        let mut list = if behind == Behind::Succeeds { rest.as_slice() } else { &[] }.iter();
+        while let Some((_, next)) =
+            list.next().filter(|(_, next)| !matches!(next, Behind::Follows | Behind::Beside))
+        {
+            if *next == Behind::Fails
+                && let Some((answer, _)) = list.as_slice().first()
+                && !is_plain_answer(answer)
+            {
+                self.dropped.push((number, first_line(answer), Dropped::OnFailure));
+            }
         }
         if behind == Behind::Beside {
             self.dropped.push((number, "&".to_owned(), Dropped::Beside));

@@ -17,6 +17,8 @@ pub(super) struct Unit {
     pub(super) block: Option<Block>,
     /// The first words of all commands in it, wherever they stand.
     pub(super) heads: Vec<String>,
+    /// Whether the shell itself, and not another that it starts, reads commands from elsewhere.
+    pub(super) reads_in: bool,
 }
 
 /// What may be run or not, or more than once.
@@ -34,7 +36,15 @@ impl Unit {
     /// A text of which nothing more is known.
     pub(super) fn of_text(number: u32, text: &str) -> Self {
         let text = text.to_owned();
-        Self { number, code: text.clone(), text, hands_on: false, block: None, heads: Vec::new() }
+        Self {
+            number,
+            code: text.clone(),
+            text,
+            hands_on: false,
+            block: None,
+            heads: Vec::new(),
+            reads_in: false,
+        }
     }
 
     /// Whether one of its commands begins with this word.
@@ -74,6 +84,7 @@ pub(super) fn units(script: &str) -> Vec<Unit> {
             if let Some(mut unit) = open.take() {
                 unit.block = unit.block.or(scan.block);
                 unit.heads.append(&mut scan.heads);
+                unit.reads_in |= scan.reads_in;
                 units.push(unit);
             }
             scan = Scan::default();
@@ -82,6 +93,7 @@ pub(super) fn units(script: &str) -> Vec<Unit> {
     if let Some(mut unit) = open {
         unit.block = scan.block;
         unit.heads.append(&mut scan.heads);
+        unit.reads_in |= scan.reads_in;
         units.push(unit);
     }
     units
@@ -106,6 +118,8 @@ struct Scan {
     open: Vec<Open>,
     block: Option<Block>,
     heads: Vec<String>,
+    /// Whether one of them reads commands in, outside of shells of their own.
+    reads_in: bool,
     /// Whether the next line belongs to it all the same: `&&` at the end.
     goes_on: bool,
     /// Whether `NAME(` has been read.
@@ -228,6 +242,8 @@ impl Scan {
     }
 
     fn head(&mut self, word: &str) {
+        let within = self.open.iter().any(|open| matches!(open, Open::Round(_)));
+        self.reads_in |= !within && matches!(word, "source" | "." | "eval");
         self.heads.push(word.to_owned());
     }
 

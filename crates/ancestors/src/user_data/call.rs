@@ -28,7 +28,14 @@ pub(super) fn document(
             _ => tell.warning(codes::FIELD_DIFFERS, span, finding.message.as_str(), hint),
         }
     }
-    let request = parsed.request?;
+    let mut request = parsed.request?;
+    // The script takes docker by itself before 1.24 only.
+    if request.runtime.is_none() && tell.added_minor.is_some_and(|minor| minor < 24) {
+        request.runtime = Some(BootstrapRuntime::Dockerd);
+        let message = "the runtime is docker: `bootstrap.sh` takes it before Kubernetes 1.24 where the call says nothing of it";
+        let hint = "say which with `--container-runtime`";
+        tell.note(codes::DIFFERENCE, span, message, hint);
+    }
     tell_differences(&request, at, tell);
 
     let mut aws = Branch::new(span);
@@ -197,11 +204,7 @@ fn tell_differences(request: &BootstrapRequest, at: &Node, tell: &mut Teller<'_>
         );
         tell.note(codes::DIFFERENCE, at.span, message, "give both, or neither");
     }
-    // The script takes docker by itself before 1.24 only.
-    let docker = match request.runtime {
-        Some(runtime) => runtime == BootstrapRuntime::Dockerd,
-        None => tell.added_minor.is_some_and(|minor| minor < 24),
-    };
+    let docker = request.runtime == Some(BootstrapRuntime::Dockerd);
     if request.docker_bridge && !docker {
         let message = "`--enable-docker-bridge` of the call counts for nothing: the runtime is containerd, here as before";
         tell.note(codes::FIELD_ASIDE, at.span, message, "remove it");
@@ -211,23 +214,15 @@ fn tell_differences(request: &BootstrapRequest, at: &Node, tell: &mut Teller<'_>
         let hint = "write `runtime: {sandboxImage: ...}` of the group with `--with additions.yaml`";
         tell.warning_unless(says_sandbox, (codes::FIELD_DIFFERS, at.span), message, hint);
     }
-    for (flag, given, hint) in [
-        (
-            "containerd-config-file",
-            request.containerd_config_file.is_some(),
-            "write what it changes under `runtime.config` of the group",
-        ),
-        (
-            "enable-docker-bridge",
-            request.docker_bridge && docker && request.runtime.is_none(),
-            "add `--container-runtime dockerd`, or write `bridge` under `runtime.dockerConfig`",
-        ),
-        ("mount-bpf-fs", !request.mount_bpf, "systemd mounts it by itself; nothing has to be done"),
-    ] {
-        if given {
-            let message = format!("`--{flag}` of the call is not carried out: the node will differ");
-            tell.warning(codes::FIELD_DIFFERS, at.span, message, hint);
-        }
+    if request.containerd_config_file.is_some() {
+        let message = "`--containerd-config-file` of the call is not carried out: the node will differ";
+        let hint = "write what it changes under `runtime.config` of the group";
+        tell.warning(codes::FIELD_DIFFERS, at.span, message, hint);
+    }
+    if !request.mount_bpf {
+        let message =
+            "`--mount-bpf-fs` of the call counts for nothing: systemd mounts that file system by itself";
+        tell.note(codes::FIELD_ASIDE, at.span, message, "remove it");
     }
 }
 

@@ -113,7 +113,7 @@ pub(super) const EBS: &[Field] = &[
 ];
 
 pub(super) const METADATA: &[Field] = &[
-    ("HttpEndpoint", Differs("leave it on: a node asks the metadata service who it is")),
+    ("HttpEndpoint", Taken),
     ("HttpProtocolIpv6", Differs("the metadata service is asked over IPv4")),
     ("HttpPutResponseHopLimit", Taken),
     ("HttpTokens", Taken),

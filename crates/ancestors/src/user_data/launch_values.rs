@@ -61,6 +61,12 @@ pub(super) fn metadata(fields: &Record<'_>, tell: &mut Teller<'_>) -> Node {
         let node = options.entry(name).and_then(|entry| known(name, &entry.value, tell));
         metadata.put_some(key, node.map(|node| plain(node.span, node.text() == Some(word))));
     }
+    let endpoint = options.entry("HttpEndpoint").and_then(|entry| known("HttpEndpoint", &entry.value, tell));
+    if let Some(endpoint) = endpoint.filter(|endpoint| endpoint.text() != Some("enabled")) {
+        let message = "`HttpEndpoint` of `MetadataOptions` is not carried out: the node will differ";
+        let hint = "leave it on: a node asks the metadata service who it is";
+        tell.warning(codes::FIELD_DIFFERS, endpoint.span, message, hint);
+    }
     put_flag(&mut metadata, "hopLimit", &options, "HttpPutResponseHopLimit", tell);
     metadata.into_node()
 }

@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use bringup_diag::{Position, Span};
 use bringup_yaml::{Content, Node};
 
+use self::overtaken::{Joins, When};
 use crate::eksctl::steps::escaped;
 use crate::shell::script::{Call, Opaque, Script, Why};
 use crate::tell::Teller;
@@ -117,13 +118,19 @@ fn lay_scripts(trees: &mut [Node], scripts: &[&Node], earlier: &[usize], tell: &
         };
         if let Some(told) = told {
             for tree in trees.iter_mut() {
-                signal::lay(tree, &told, script.span);
+                signal::lay(tree, &told, script.span, tell);
             }
         }
         let Some(rest) = rest else { continue };
         let place =
             |number: u32| Span::point(script.span.start.line.saturating_add(number).saturating_sub(1), 1);
         stack_names::tell_of_open(whole, &[&rest], &place, tell);
+        let (joins, when) = match earlier.first() {
+            None => (Joins::Config, When::Before),
+            Some(count) if index < *count => (Joins::Call, When::Before),
+            Some(_) => (Joins::Call, When::After),
+        };
+        overtaken::tell_of(whole, joins, &|_| Some(when), &place, tell);
         number = number.saturating_add(1);
         let name = format!("script-{number}");
         for (tree_index, (tree, first)) in trees.iter_mut().zip(&mut first).enumerate() {
@@ -166,8 +173,13 @@ fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -
             let kept: Vec<&str> = before.iter().chain(&after).map(String::as_str).collect();
             stack_names::tell_of_open(whole, &kept, &line, tell);
             let mut steps = Vec::new();
+            let when = |text: &str| match (&before, &after) {
+                (Some(before), _) if before.contains(text) => Some(When::Before),
+                (_, Some(after)) if after.contains(text) => Some(When::After),
+                _ => None,
+            };
+            overtaken::tell_of(whole, Joins::Call, &when, &line, tell);
             if let Some(before) = before {
-                overtaken::tell_of(whole, &before, &line, tell);
                 // A shell that goes on after a failure comes to the call in any case.
                 let step = step(script, "before-bootstrap", &before, ("before", "runtime"));
                 steps.push(if strict { step } else { going_on(step) });
@@ -176,7 +188,11 @@ fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -
                 // kubelet runs by then, whatever becomes of the rest.
                 steps.push(going_on(step(script, "after-bootstrap", &after, ("after", "kubelet"))));
             }
-            call::document(&words, at, steps, signal.as_ref(), tell)
+            let mut document = call::document(&words, at, steps, signal.as_ref(), tell)?;
+            if let Some(signal) = &signal {
+                signal.lay_region(&mut document, at.span, tell);
+            }
+            Some(document)
         }
         Script::CallsNothing => None,
         Script::Opaque(Opaque { why: why @ Why::Unknown(_), .. }) => {

@@ -4,6 +4,7 @@ use bringup_diag::Span;
 use bringup_spec::PartType;
 use bringup_yaml::Node;
 
+use super::overtaken::{self, Joins, When};
 use super::{BEGIN, GROUP, add_to, put_first};
 use crate::tell::Teller;
 use crate::tree::{Branch, text};
@@ -52,7 +53,15 @@ pub(super) fn lay(trees: &mut [Node], parts: &[(&Node, &Node)], calls: bool, tel
             tell.note(codes::FIELD_ASIDE, document.span, message, "the node comes up the same without it");
         }
     }
-    for (document, _) in carried {
+    for (document, kind) in carried {
+        if let Some(content) = document.get("content").and_then(Node::text).filter(|_| makes_something(kind))
+        {
+            let at = |number: u32| {
+                Span::point(document.span.start.line.saturating_add(number).saturating_sub(1), 1)
+            };
+            let joins = if calls { Joins::Call } else { Joins::Config };
+            overtaken::tell_of(content, joins, &|_| Some(When::Before), &at, tell);
+        }
         let mut part = Branch::new(document.span);
         for key in ["name", "type", "content"] {
             part.put_some(key, document.get(key).cloned());

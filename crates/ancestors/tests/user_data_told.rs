@@ -1,0 +1,162 @@
+//! What user-data says that a plan takes the place of, or does in another way: it is told, and nothing false is.
+
+mod support;
+
+use bringup_ancestors::{Input, Read, read};
+use bringup_diag::Severity;
+use bringup_spec::NodeGroup;
+
+fn with(text: &str, version: &str) -> Read {
+    let additions = format!(
+        "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {{kubernetes: {{version: '{version}'}}, aws: {{region: us-west-2}}}}\n"
+    );
+    let additions = Input { name: "additions.yaml", text: &additions };
+    read(&[Input { name: "user-data", text }, additions])
+}
+
+fn of(text: &str) -> Read {
+    with(text, "1.32")
+}
+
+fn group(read: &Read) -> &NodeGroup {
+    assert!(!read.findings.has_errors(), "{:#?}", read.findings);
+    &read.documents[0].cluster.spec.node_groups[0]
+}
+
+/// The lines of warnings whose message has these words.
+fn warned(read: &Read, words: &str) -> Vec<u32> {
+    let warnings = read.findings.iter().filter(|finding| finding.severity == Severity::Warning);
+    let about = warnings.filter(|finding| finding.message.contains(words));
+    about.filter_map(|finding| finding.place.as_ref()).map(|place| place.span.start.line).collect()
+}
+
+fn mentions(read: &Read, words: &str) -> bool {
+    read.findings.iter().any(|finding| finding.message.contains(words))
+}
+
+/// The hints of findings whose message has these words.
+fn hints(read: &Read, words: &str) -> Vec<String> {
+    let about = read.findings.iter().filter(|finding| finding.message.contains(words));
+    about.filter_map(|finding| finding.hint.clone()).collect()
+}
+
+const CONFIG: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster:\n    name: demo\n    apiServerEndpoint: https://ABCD.gr7.us-west-2.eks.amazonaws.com\n    certificateAuthority: Y2EtYnVuZGxlCg==\n    cidr: 10.100.0.0/16\n";
+
+/// A message of parts, each with its type.
+fn message(parts: &[(&str, &str)]) -> String {
+    let parts: String =
+        parts.iter().map(|(kind, body)| format!("--//\nContent-Type: {kind}\n\n{body}\n")).collect();
+    format!("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n{parts}--//--\n")
+}
+
+fn beside_config(kind: &str, body: &str) -> Read {
+    of(&message(&[(kind, body), ("application/node.eks.aws", CONFIG)]))
+}
+
+/// `bootstrap.sh` copies its own containerd configuration and looks pods up in its own table; the plan has its own of both. kubelet
+/// is started by the plan's drop-in, before and behind the call.
+#[test]
+fn files_that_the_plan_does_not_read_are_told_with_their_lines() {
+    let read = of(
+        "#!/bin/bash\nsed -i s/a/b/ /etc/eks/containerd/containerd-config.toml\necho 'm5.large 10' >> /etc/eks/eni-max-pods.txt\nmkdir -p /etc/systemd/system/kubelet.service.d\ncat <<E > /etc/systemd/system/kubelet.service.d/20-proxy.conf\n[Service]\nEnvironmentFile=/etc/environment\nE\ncat <<E > /etc/systemd/system/kubelet.service.d/21-limits.conf\n[Service]\nLimitNOFILE=10\nE\n/etc/eks/bootstrap.sh demo\nsed -i s/2/4/ /etc/systemd/system/kubelet.service.d/10-kubelet-args.conf\n",
+    );
+    group(&read);
+    assert_eq!(warned(&read, "/etc/eks/containerd/containerd-config.toml"), [2]);
+    assert_eq!(warned(&read, "/etc/eks/eni-max-pods.txt"), [3]);
+    assert_eq!(warned(&read, "/etc/systemd/system/kubelet.service.d/"), [5, 14]);
+    let hints = hints(&read, "/etc/systemd/system/kubelet.service.d/");
+    assert!(hints.iter().all(|hint| hint.contains("kubelet: {flags:")), "{hints:?}");
+}
+
+/// nodeadm writes these before scripts run, and reads its own directory behind them; the plan writes after them, and reads nothing.
+#[test]
+fn scripts_and_files_beside_a_node_config_are_told_where_the_plan_writes() {
+    for (body, path, line) in [
+        ("#!/bin/bash\nsed -i s/a/b/ /etc/containerd/config.toml", "/etc/containerd/config.toml", 2),
+        ("#!/bin/bash\nset -e\nC=/etc/kubernetes/kubelet/config.json", "/etc/kubernetes/kubelet/", 3),
+        ("#!/bin/bash\ncat > /etc/eks/nodeadm.d/x.yaml <<E\n$A\nE", "/etc/eks/nodeadm.d/", 2),
+    ] {
+        let read = beside_config("text/x-shellscript", body);
+        group(&read);
+        assert_eq!(warned(&read, path), [line], "{body}: {:#?}", read.findings);
+    }
+    let read = beside_config(
+        "text/cloud-config",
+        "#cloud-config\nwrite_files:\n- path: /etc/containerd/config.toml\n  content: a\n",
+    );
+    group(&read);
+    assert_eq!(warned(&read, "/etc/containerd/config.toml"), [3], "{:#?}", read.findings);
+}
+
+/// The plan lays its own fields over both files, as the script does: the others stay as they are.
+#[test]
+fn what_stays_as_it_is_is_not_called_lost() {
+    let read = of(
+        "#!/bin/bash\nsed -i s/a/b/ /etc/docker/daemon.json\nsed -i s/a/b/ /etc/kubernetes/kubelet/kubelet-config.json\n/etc/eks/bootstrap.sh demo --mount-bpf-fs false\n",
+    );
+    group(&read);
+    assert_eq!(warned(&read, ""), Vec::<u32>::new(), "{:#?}", read.findings);
+}
+
+/// Before 1.24 the script takes docker where nothing is said.
+#[test]
+fn an_old_cluster_has_docker_where_nothing_is_said() {
+    let name = |read: &Read| {
+        let tree = read.documents[0].tree();
+        let groups = tree.get("spec").and_then(|spec| spec.get("nodeGroups")?.items());
+        let runtime = groups.and_then(|groups| groups.first()?.get("runtime"));
+        runtime.and_then(|runtime| runtime.get("name")?.text().map(str::to_owned))
+    };
+    let call = "#!/bin/bash\n/etc/eks/bootstrap.sh demo";
+    assert_eq!(name(&with(call, "1.23")).as_deref(), Some("docker"));
+    assert_eq!(
+        name(&with(&format!("{call} --container-runtime containerd"), "1.23")).as_deref(),
+        Some("containerd")
+    );
+    assert_eq!(name(&with(call, "1.24")), None);
+}
+
+/// The agent signals where the cluster is.
+#[test]
+fn a_signal_to_another_region_is_told() {
+    let script = "#!/bin/bash\n/etc/eks/bootstrap.sh demo\n/opt/aws/bin/cfn-signal --stack s --resource r --region eu-west-1\n";
+    let read = of(script);
+    group(&read);
+    assert_eq!(warned(&read, "`eu-west-1`").len(), 1, "{:#?}", read.findings);
+    let alone = "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {kubernetes: {version: '1.32'}}\n";
+    let read = bringup_ancestors::read(&[
+        Input { name: "user-data", text: script },
+        Input { name: "additions.yaml", text: alone },
+    ]);
+    group(&read);
+    let region = read.documents[0].cluster.spec.aws.as_ref().map(|aws| aws.region.to_string());
+    assert_eq!(region.as_deref(), Some("eu-west-1"));
+    assert!(!mentions(&read, "`eu-west-1`"), "{:#?}", read.findings);
+}
+
+/// `a && b || c`: where `a` fails, `c` is done.
+#[test]
+fn what_answers_a_failure_behind_a_success_is_told() {
+    let read = of("#!/bin/bash\n/etc/eks/bootstrap.sh demo && systemctl enable foo || shutdown -h now\n");
+    group(&read);
+    assert_eq!(warned(&read, "`shutdown -h now`"), [2]);
+    let read = of("#!/bin/bash\n/etc/eks/bootstrap.sh demo && a || exit 1; b || c\n");
+    assert_eq!(warned(&read, "is done only where the call fails"), Vec::<u32>::new());
+}
+
+/// What a shell of its own reads in is its own.
+#[test]
+fn a_file_read_in_by_another_shell_sets_nothing_anew() {
+    let script = |line: &str| format!("#!/bin/bash\nNAME=demo\n{line}\n/etc/eks/bootstrap.sh $NAME\n");
+    assert!(!mentions(&of(&script("D=$(. /etc/os-release; echo $ID)")), "may set anew"));
+    assert!(!mentions(&of(&script("D=\"$(. /etc/os-release; echo $ID)\"")), "may set anew"));
+    assert!(mentions(&of(&script(". /etc/os-release")), "may set anew"));
+}
+
+/// Where the file itself is no document, additions to it are no second mistake.
+#[test]
+fn additions_to_what_is_refused_are_not_told_of() {
+    let read = of("#!/bin/bash\necho hello\n");
+    assert_eq!(read.findings.iter().filter(|finding| finding.severity == Severity::Error).count(), 1);
+    assert!(!mentions(&read, "to add to"), "{:#?}", read.findings);
+}
