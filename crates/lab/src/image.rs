@@ -9,8 +9,8 @@ use crate::authority::Authority;
 use crate::hindrance;
 use crate::kernel::Touched;
 use crate::stand_in::{
-    KUBELET, KUBELET_UNIT, Misbehaviour, PACKET_FILTER, RUNTIME_UNIT, expected, joins_by_kubeadm, kubeadm,
-    kubelet_snap, runtime, snapd,
+    KUBELET, KUBELET_UNIT, Misbehaviour, PACKET_FILTER, RUNTIME_UNIT, docker, expected, joins_by_kubeadm,
+    kubeadm, kubelet_snap, runtime, snapd,
 };
 use crate::{Instance, Kubernetes, LabFault, Subject, Way, Wishes};
 
@@ -127,6 +127,9 @@ impl Layer {
             if subject.stands_for.is_some() {
                 let (path, program) = PACKET_FILTER;
                 self.write(path, program.as_bytes(), 0o755)?;
+            }
+            for (path, content, mode) in subject.plan.as_ref().and_then(docker).into_iter().flatten() {
+                self.write(path, content.as_bytes(), mode)?;
             }
             if let Some(snap) = subject.plan.as_ref().and_then(kubelet_snap) {
                 for (path, content, mode) in snapd(snap) {

@@ -284,6 +284,11 @@ pub(crate) fn facts(plan: &Plan) -> BTreeSet<Fact> {
     if by_core || facts.contains(&Fact::ReservedCpu) {
         facts.insert(Fact::Cores);
     }
+    // Whoever waits for the node looks for it by its name, also where kubelet finds that out by itself.
+    let waits = |step: &Step| matches!(step.action, Action::AwaitRegistration { .. });
+    if plan.node_name != NodeNamePolicy::Hostname && plan.steps.iter().any(waits) {
+        facts.insert(Fact::NodeName);
+    }
     if facts.contains(&Fact::NodeName) {
         facts.insert(match plan.node_name {
             NodeNamePolicy::InstanceId => Fact::InstanceId,

@@ -171,9 +171,22 @@ def a_timeout_ends_all_of_a_program(lab):
     assert len(output) < 200_000 and output.endswith("the end\n"), len(output)
 
 
+def of_before(lab):
+    """docker, and a unit that is switched off and that this system does not have: neither holds kubelet up."""
+    machine = lab.machine("docker")
+    made = document(runtime={"name": "docker"}, units=[{"name": "update-engine.service", "enabled": False}])
+    made["spec"]["kubernetes"]["version"] = "1.23"
+    trial = machine.boot(made).came_up()
+    assert "docker" in trial.outcome["stand_ins"] and trial.of("docker.service", "started"), trial.story()
+    assert trial.of("units", "finished") and not trial.of("units", "paused"), trial.story()
+    # kubelet asks the cloud for its name before 1.26; whoever waits for the node knows it, too.
+    assert not trial.of("registered", "paused"), trial.story()
+
+
 def cases():
     yield "a new kubelet that dies goes back", kubelet_goes_back
     yield "a new runtime that dies goes back", runtime_goes_back
     yield "a new system extension that dies goes back", extension_goes_back
     yield "arguments reach a program as they are", arguments_are_verbatim
     yield "a timeout ends all of a program", a_timeout_ends_all_of_a_program
+    yield "docker, a unit that is not there, and a kubelet that asks for its name", of_before

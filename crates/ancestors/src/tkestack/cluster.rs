@@ -326,7 +326,7 @@ impl<'a> Cluster<'a> {
             let message = format!(
                 "tkestack makes up a token, a key and an authority, and copies them to machines that join; here those join with a kubeconfig, looked for at `{KUBECONFIG}`"
             );
-            let hint = "add `join: {token: …, kubeadm: {caCertHashes: […], certificateKey: …}}` with `--with additions.yaml`, a document of the kind `Additions`; or have a program put it there, and the certificates of the control plane on further masters";
+            let hint = "add `join.token` and beneath `join.kubeadm` the fields `caCertHashes` and `certificateKey` with `--with additions.yaml`, a document of the kind `Additions`; or have a program put it there, and the certificates of the control plane on further masters";
             let span = self.spec.entry("machines").map_or(self.spec_span, |entry| entry.key_span);
             tell.warning_unless(joins_otherwise, (codes::FIELD_DIFFERS, span), message, hint);
         }

@@ -21,6 +21,7 @@ fn offer(kind: VolumeType) -> Offer {
         VolumeType::Io1 => ((4, 16_384), Some((100, 64_000))),
         VolumeType::Io2 => ((4, 65_536), Some((100, 256_000))),
         VolumeType::St1 | VolumeType::Sc1 => ((125, 16_384), None),
+        VolumeType::Standard => ((1, 1_024), None),
     };
     Offer { gib, iops }
 }

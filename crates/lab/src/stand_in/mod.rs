@@ -28,6 +28,18 @@ pub(crate) const KUBELET_UNIT: &str = "[Unit]\nDescription=kubelet (stand-in)\n\
 /// A runtime that does nothing but run.
 pub(crate) const RUNTIME_UNIT: &str = "[Unit]\nDescription=containerd (stand-in)\n\n[Service]\nExecStart=/usr/bin/sleep infinity\n\n[Install]\nWantedBy=multi-user.target\n";
 
+/// docker, where a plan starts it: it does nothing but run, as containerd does.
+pub(crate) fn docker(plan: &Plan) -> Option<[(&'static str, String, u32); 2]> {
+    let starts =
+        |action: &Action| matches!(action, Action::StartUnit { unit, .. } if unit == "docker.service");
+    plan.steps.iter().any(|step| starts(&step.action)).then(|| {
+        let version = expected(plan, "docker").unwrap_or_else(|| "20.10.0".to_owned());
+        let program = format!("#!/bin/sh\necho Docker version {version}, build lab\n");
+        let unit = RUNTIME_UNIT.replace("containerd", "docker");
+        [("/usr/bin/dockerd", program, 0o755), ("/usr/lib/systemd/system/docker.service", unit, 0o644)]
+    })
+}
+
 /// A runtime that says a version and nothing else.
 pub(crate) fn runtime(version: &str) -> String {
     format!("#!/bin/sh\necho containerd github.com/containerd/containerd v{version} lab\n")

@@ -20,7 +20,7 @@ use crate::metadata::Metadata;
 use crate::network::{self, METADATA};
 use crate::outcome::{Failing, KubeletKind, Outcome, Requests, Verdict};
 use crate::server::Site;
-use crate::stand_in::{joins_by_kubeadm, kubelet_snap};
+use crate::stand_in::{docker, joins_by_kubeadm, kubelet_snap};
 use crate::{Bench, LabFault, Subject, Wishes, ended, interruption, order};
 use boot::Over;
 
@@ -172,6 +172,8 @@ impl Trial {
         let real = self.wishes.is_real();
         if !real {
             stand_ins.splice(0..0, ["kubelet", "containerd"].map(str::to_owned));
+            let docker = self.subject.plan.as_ref().and_then(docker);
+            stand_ins.extend(docker.map(|_| "docker".to_owned()));
             let joins = self.subject.plan.as_ref().is_some_and(joins_by_kubeadm);
             stand_ins.extend(joins.then(|| "kubeadm".to_owned()));
             let snap = self.subject.plan.as_ref().and_then(kubelet_snap);

@@ -38,8 +38,12 @@ pub(super) fn place(doing: &Doing<'_>) -> Result<Success, Stopped> {
     if !enabled.is_empty() {
         systemd.enable(&enabled)?;
     }
-    if !disabled.is_empty() {
-        systemd.disable(&disabled)?;
+    for unit in disabled {
+        match systemd.disable(&[unit]) {
+            // One that this system does not have never starts.
+            Err(fault) if fault.is("NoSuchUnit") || fault.is("FileNotFound") => {}
+            disabled => disabled?,
+        }
     }
     // Once, at the end: what is enabled is looked up on the disk.
     systemd.reload()?;

@@ -55,6 +55,9 @@ fn the_plan_names_the_facts_that_it_needs() {
     assert!(facts("labels: {a: \"@{tags.team}\"}").contains(&Fact::Tag("team".to_owned())));
     assert!(facts("hooks: [{name: h, on: pre-delete, run: [\"@{region}\"]}]").contains(&Fact::Region));
     assert!(!facts("nodeName: instance-id").contains(&Fact::Hostname));
+    // Before 1.26 kubelet asks the cloud for its name; whoever waits for the node has to know it all the same.
+    let older = plan(&eks("1.25", "maxPods: 10")).facts;
+    assert!(older.contains(&Fact::NodeName) && older.contains(&Fact::Hostname), "{older:?}");
 }
 
 #[test]

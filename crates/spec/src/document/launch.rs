@@ -80,6 +80,8 @@ choices! {
         St1 = "st1",
         /// Cold disk.
         Sc1 = "sc1",
+        /// Magnetic disk, of the first generation.
+        Standard = "standard",
     }
 }
 

@@ -3,7 +3,7 @@
 use bringup_ancestors::joins_a_node;
 use bringup_lab::{Bench, Given};
 use bringup_plan::{Action, Plan};
-use bringup_spec::{NodeGroup, RuntimeName, SoftwareSource, Swap, SwapPolicy};
+use bringup_spec::{Architecture, NodeGroup, RuntimeName, SoftwareSource, Swap, SwapPolicy};
 use serde_json::json;
 
 use crate::Terminal;
@@ -21,6 +21,19 @@ pub(super) fn adapt(group: &mut NodeGroup, real: bool, terminal: &mut Terminal) 
             "kubelet and containerd are real; containerd is Debian's {}{aside}; kubelet makes no control groups\n",
             Bench::CONTAINERD
         ));
+    }
+    let here = match std::env::consts::ARCH {
+        "aarch64" => Architecture::Aarch64,
+        _ => Architecture::X86_64,
+    };
+    if group.architecture != here {
+        terminal.say(&format!(
+            "the machine is of `{}`, as this one is, not of `{}`\n",
+            here.word(),
+            group.architecture.word()
+        ));
+        group.architecture = here;
+        group.instance_types.clear();
     }
     if let Some(swap) = group.swap.as_mut().filter(|swap| swap.policy == SwapPolicy::File) {
         *swap = Swap { policy: SwapPolicy::Keep, size_mib: None, path: None };
