@@ -18,9 +18,12 @@ const BLOCK: u64 = 4096;
 
 /// Where the output of a step's program is kept.
 pub(crate) fn path(step: &str) -> String {
-    let plain: String =
-        step.chars().map(|letter| if letter == '/' || letter.is_control() { '_' } else { letter }).collect();
-    format!("{}/{plain}", places::OUTPUT)
+    format!("{}/{}", places::OUTPUT, file_name(step))
+}
+
+/// The name of a step as one of a file.
+pub(crate) fn file_name(step: &str) -> String {
+    step.chars().map(|letter| if letter == '/' || letter.is_control() { '_' } else { letter }).collect()
 }
 
 /// An empty file.

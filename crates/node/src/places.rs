@@ -16,6 +16,8 @@ pub(crate) const FULL_STATUS: &str = "/run/bringup/status-full.json";
 pub(crate) const BEGUN: &str = "/run/bringup/kubelet-begun.json";
 /// Keeps two agents apart.
 pub(crate) const LOCK: &str = "/run/bringup/lock";
+/// Where operator's programs ask for a reboot: gone at each boot.
+pub(crate) const REBOOT: &str = "/run/bringup/reboot";
 /// Where operator's programs write.
 pub(crate) const OUTPUT: &str = "/var/lib/bringup/output";
 /// What stood where the agent wrote.

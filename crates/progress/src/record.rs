@@ -118,6 +118,9 @@ pub struct Success {
     /// What it learned and later boots want to know, such as versions of software. No secrets.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kept: BTreeMap<String, String>,
+    /// Whether its program asks for a reboot, which comes once this is on the disk.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reboot: bool,
 }
 
 /// Whether a failure mends itself.

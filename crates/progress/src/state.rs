@@ -105,6 +105,11 @@ impl StepState {
         self.reboots_from.as_ref().is_some_and(|from| from != boot)
     }
 
+    /// Whether it is done but for the reboot that its program asked for in this boot.
+    pub(crate) fn owes_reboot(&self, digest: &str, boot: &str) -> bool {
+        self.done_for(digest) && self.reboots_from.as_deref() == Some(boot)
+    }
+
     pub(crate) fn last_success(&self) -> Option<u64> {
         self.last_success
     }
@@ -180,10 +185,10 @@ impl State {
                     self.made.insert(what.path(), Origin { what: what.clone(), found_by: None });
                 }
             }
-            Outcome::Succeeded(Success { changed, made, kept }) => {
+            Outcome::Succeeded(Success { changed, made, kept, reboot }) => {
                 step.last = Last::Succeeded;
                 step.failures = 0;
-                step.reboots_from = None;
+                step.reboots_from = reboot.then(|| boot.to_owned());
                 step.succeeded = Some(work.digest.clone());
                 step.last_success = Some(record);
                 if !step.done_in(boot) {

@@ -42,6 +42,30 @@ def leaves(lab):
     assert machine.runs() == 1 and NUMBER in machine.text("/lab/processes"), trial.story()
 
 
+def asks_for_reboots(lab):
+    """Programs that want a reboot, before the gate and behind it, get it once they are known to be done."""
+    machine = lab.machine("hooks that ask for reboots")
+    made = document()
+    ask = '#!/bin/sh\necho $BRINGUP_STEP >>/lab/asked\n: >"$BRINGUP_REBOOT"\n'
+    group = made["spec"]["nodeGroups"][0]
+    group["files"].append({"path": "/opt/lab/ask", "content": ask, "mode": "0755"})
+    group["steps"] += [
+        {"name": "early", "run": ["/opt/lab/ask"], "before": ["prepare"]},
+        {"name": "late", "run": ["/opt/lab/ask"], "after": ["kubelet"]},
+    ]
+    first = machine.boot(made).did_not()
+    assert first.steps("rebooting") == ["early"] and first.of("early", "finished"), first.story()
+    assert not machine.calls() and machine.runs() == 0, first.story()
+    second = machine.boot(made).did_not()
+    assert second.of("early", "rebooted") and not second.of("early", "started"), second.story()
+    assert second.steps("rebooting") == ["late"] and machine.runs() == 1 and machine.calls(), second.story()
+    third = machine.boot(made).came_up()
+    assert third.of("late", "rebooted") and not third.steps("rebooting"), third.story()
+    fourth = machine.boot(made).came_up()
+    assert fourth.of("early", "skipped") and fourth.of("late", "skipped"), fourth.story()
+    assert machine.text("/lab/asked") == "early\nlate\n" and machine.runs() == 1, machine.text("/lab/asked")
+
+
 def paused(lab):
     machine = lab.machine("paused hook")
     trial = machine.boot(document(), behaviour="[ $runs -gt 4 ]").came_up()
@@ -106,6 +130,7 @@ def cases():
     yield "a hook that fails twice is tried again", failing
     yield "a hook that hangs is ended with all that it started", hanging
     yield "what a hook leaves running goes on", leaves
+    yield "hooks that ask for a reboot run once", asks_for_reboots
     yield "a paused hook goes on by itself", paused
     yield "a paused hook that nobody mends ends the trial", stays_paused
     yield "a hook that the lab makes fail and slow", hindered

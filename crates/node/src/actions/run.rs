@@ -1,15 +1,17 @@
 //! Programs of the operator.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use bringup_disk::Owner;
 use bringup_plan::{Action, Awaited, Step};
 use bringup_progress::{Adopted, Failure, FailureKind, Order, Success};
 use bringup_spec::Text;
 
 use super::{Doing, Stopped, awaited};
 use crate::machine::Machine;
-use crate::program;
+use crate::{output, places, program};
 
 /// A program of the operator.
 pub(super) struct Program<'a> {
@@ -36,8 +38,24 @@ pub(super) fn run(doing: &Doing<'_>, program: &Program<'_>) -> Result<Success, S
         deadline,
         kept_for: Some(&doing.order.digest),
     };
+    let files = doing.machine.files();
+    let request = request(&doing.step.name);
+    // What a failed attempt has asked for does not count.
+    files.remove(Path::new(&request))?;
+    files.make_directory(Path::new(places::REBOOT), 0o755, Owner::ROOT)?;
     program::run(doing.machine, program)?;
-    Ok(Success::default())
+    Ok(ended_well(doing.machine, &request))
+}
+
+/// The file by which the program of a step asks for a reboot.
+fn request(step: &str) -> String {
+    format!("{}/{}", places::REBOOT, output::file_name(step))
+}
+
+/// What came of a program that has ended well. Whether it asks for a reboot is all that is known of it.
+fn ended_well(machine: &Machine, request: &str) -> Success {
+    let asked = matches!(machine.files().disk().look(Path::new(request)), Ok(Some(_)));
+    Success { reboot: asked, ..Success::default() }
 }
 
 /// What became of the program of an agent that died. What installs and updates does so anew, once what it left behind
@@ -49,7 +67,7 @@ pub(crate) fn adopt(machine: &Machine, step: &Step, order: &Order) -> Adopted {
     let deadline = Instant::now() + Duration::from_millis(order.timeout_ms);
     match program::join(machine, &step.name, &order.digest, deadline) {
         None => Adopted::Nothing,
-        Some(Ok(())) => Adopted::Succeeded(Success::default()),
+        Some(Ok(())) => Adopted::Succeeded(ended_well(machine, &request(&step.name))),
         Some(Err(Stopped::Failed(failure))) => Adopted::Failed(failure),
         Some(Err(Stopped::TimedOut { tail } | Stopped::Reboot { why: tail })) => Adopted::Failed(
             Failure::new(FailureKind::Transient, "it took longer than it may", "").with_tail(tail),
@@ -68,6 +86,7 @@ fn environment(doing: &Doing<'_>, own: &BTreeMap<String, Text>) -> Vec<String> {
         ("BRINGUP_PHASE", Some(step.phase.to_string())),
         ("BRINGUP_ATTEMPT", Some(order.attempt.to_string())),
         ("BRINGUP_NODE_NAME", name),
+        ("BRINGUP_REBOOT", Some(request(&step.name))),
     ];
     let mut variables: BTreeMap<String, String> = plan.environment.clone();
     variables.extend(ours.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
@@ -129,6 +148,7 @@ mod tests {
                 "BRINGUP_GROUP=mine",
                 "BRINGUP_NODE_NAME=ip-10-0-1-2.ec2.internal",
                 "BRINGUP_PHASE=pre-install",
+                "BRINGUP_REBOOT=/run/bringup/reboot/driver",
                 "BRINGUP_STEP=driver",
                 "MODE=fast",
                 "https_proxy=http://proxy:3128",

@@ -27,6 +27,8 @@ pub(super) enum Choice {
     Rebooted,
     /// The reboot that it asked for has not happened.
     NeverRebooted,
+    /// It is done, and an agent died before the reboot that its program asked for.
+    OwesReboot,
 }
 
 impl Course<'_> {
@@ -38,7 +40,10 @@ impl Course<'_> {
             return anew;
         }
         let now = known.boot == self.boot;
-        if matches!(step.action, Action::Reboot { .. }) && known.rebooted_by(&self.boot) {
+        // A program that is to run on every boot runs in this one, too.
+        let is_for_the_reboot = matches!(step.action, Action::Reboot { .. });
+        let waited_for_it = known.done_for(digest) && !step.every_boot;
+        if (is_for_the_reboot || waited_for_it) && known.rebooted_by(&self.boot) {
             return Choice::Rebooted;
         }
         match known.last {
@@ -50,6 +55,7 @@ impl Course<'_> {
                 Choice::Spent { why: known.why.clone() }
             }
             Last::Continued if now => Choice::Pass { why: known.why.clone() },
+            _ if known.owes_reboot(digest, &self.boot) => Choice::OwesReboot,
             Last::Started | Last::Paused if now && may_outlive(&step.action) => Choice::Adopt,
             Last::Succeeded if self.is_done(step, known, digest) => match self.gone(step, around) {
                 Some(path) => Choice::Do { because: format!("`{path}` is gone") },

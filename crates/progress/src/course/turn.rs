@@ -17,6 +17,9 @@ use crate::status::StepProgress;
 /// The name that events about removing have instead of a step's.
 const RETIRE: &str = "retire";
 
+/// Why the machine reboots where a program asks for it.
+const ASKED: &str = "its program asks for it";
+
 impl Course<'_> {
     /// Takes in what happened and says what is to be done. A refusal changes nothing.
     pub fn advance(
@@ -117,6 +120,10 @@ impl Course<'_> {
                 }
             };
             if let Some(task) = waited {
+                let known = self.state.step(&step.name);
+                if known.is_some_and(|known| known.owes_reboot(&digest, &self.boot)) {
+                    return self.reboot(Task { digest, ..task }, ASKED, around, effects);
+                }
                 return self.attempt(
                     Task { digest, attempt: task.attempt.saturating_add(1), ..task },
                     around,
@@ -185,6 +192,7 @@ impl Course<'_> {
                     self.tell(&step.name, Happened::Rebooted, "", around, effects);
                     return self.succeeded(&task, Success::default(), around, effects);
                 }
+                Choice::OwesReboot => return self.reboot(task, ASKED, around, effects),
                 Choice::NeverRebooted => {
                     let failure = Failure::new(
                         FailureKind::Transient,
@@ -279,6 +287,7 @@ impl Course<'_> {
             self.tell(RETIRE, Happened::Retired, &paths.join(", "), around, effects);
             return self.consider(None, around, effects);
         }
+        let asks = success.reboot;
         self.record_work(task, Outcome::Succeeded(success), around, effects);
         if task.probes.is_some() {
             self.tell(&step.name, Happened::Resumed, "", around, effects);
@@ -288,6 +297,10 @@ impl Course<'_> {
             _ => Happened::Finished,
         };
         self.tell(&step.name, word, "", around, effects);
+        if asks {
+            let task = Task { failures: 0, probes: None, failure: None, ..task.clone() };
+            return self.reboot(task, ASKED, around, effects);
+        }
         self.pass(StepProgress::Done);
         self.consider(None, around, effects);
     }

@@ -66,6 +66,8 @@ pub(crate) struct Machine {
     /// Whether reboots do nothing.
     pub(crate) never_reboots: bool,
     pub(crate) always_asks: bool,
+    /// Steps whose programs ask for a reboot when they end well.
+    pub(crate) asking: BTreeSet<String>,
     /// What `done.json` says.
     pub(crate) reported: Option<Done>,
     /// What `failed.json` says.
@@ -239,9 +241,10 @@ impl Machine {
                         true
                     }
                     Effect::Adopt(order) => {
+                        let reboot = self.asking.contains(&order.step);
                         let found = self.results.contains(&(order.step, order.digest));
-                        let found =
-                            if found { Adopted::Succeeded(Success::default()) } else { Adopted::Nothing };
+                        let success = Success { reboot, ..Success::default() };
+                        let found = if found { Adopted::Succeeded(success) } else { Adopted::Nothing };
                         answer = Some(Happening::Adopted(found));
                         true
                     }
@@ -341,6 +344,7 @@ impl Machine {
                 }
                 // It goes on without the agent.
                 self.results.insert((order.step.clone(), order.digest.clone()));
+                success.reboot = self.asking.contains(&order.step);
             }
             Action::StartUnit { .. } | Action::StartKubelet { .. } if !order.changed.is_empty() => {
                 *self.restarted.entry(step.name.clone()).or_default() += 1;
