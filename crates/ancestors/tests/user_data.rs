@@ -428,3 +428,35 @@ fn what_cloud_init_does_last_keeps_its_side_of_the_join() {
     assert_eq!(steps, ["await-cloud-init", "kubelet"]);
     assert_eq!(parts.len(), 1, "nobody says before the end that it may begin: {parts:?}");
 }
+
+/// What reboots the machine by itself would do so at each boot: the step that it cuts off is never known to be done.
+#[test]
+fn reboots_of_a_script_wait_until_its_step_is_done() {
+    let script = CALL.replace("yum install", "[ -e /x ] || sudo reboot\nyum install")
+        + "(sleep 9; reboot) &\nif [ -e /y ]; then\n  /sbin/shutdown -r now\nfi\n";
+    let read = of(&script);
+    let scripts: Vec<String> = group(&read)
+        .steps
+        .iter()
+        .filter_map(|step| step.script.clone())
+        .map(|text| text.to_string())
+        .collect();
+    let asks = "{ : >\"$BRINGUP_REBOOT\"; exit 0; }";
+    assert!(scripts[0].contains(&format!("[ -e /x ] || {asks}\nyum install")), "{}", scripts[0]);
+    assert!(
+        scripts[1].ends_with(&format!("(sleep 9; reboot) &\nif [ -e /y ]; then\n  {asks}\nfi\n")),
+        "{}",
+        scripts[1]
+    );
+    let line = |wanted: &str| script.lines().position(|line| line.contains(wanted)).map(|line| line + 1);
+    for (code, told, place) in [
+        ("ancestor/difference", "the script ends at `reboot`", "sudo reboot"),
+        ("ancestor/field-differs", "`reboot` reboots the machine", "sleep 9"),
+        ("ancestor/difference", "the script ends at `/sbin/shutdown -r now`", "shutdown"),
+    ] {
+        let found: Vec<_> = read.findings.iter().filter(|finding| finding.message.contains(told)).collect();
+        let [finding] = found.as_slice() else { panic!("{told}: {found:#?}") };
+        let at = finding.place.as_ref().map(|place| place.span.start.line as usize);
+        assert_eq!((finding.code.name, at), (code, line(place)), "{told}");
+    }
+}

@@ -37,8 +37,11 @@ step() { # what runs it, name, digest of what is done once, attempts, seconds be
     if [ -n "$3" ] && [ "$(cat "$marks/$2" 2>/dev/null)" = "$machine $3" ]; then return; fi
     attempt=1
     pause=$5
+    asked="/run/bringup/reboot/$2"
+    mkdir -p "${asked%/*}"
     until (
-        export BRINGUP_STEP="$2" BRINGUP_ATTEMPT="$attempt"
+        rm -f "$asked"
+        export BRINGUP_STEP="$2" BRINGUP_ATTEMPT="$attempt" BRINGUP_REBOOT="$asked"
         "$1"
     ); do
         echo "bringup: step $2 has failed, attempt $attempt" >&2
@@ -53,6 +56,14 @@ step() { # what runs it, name, digest of what is done once, attempts, seconds be
         mv -f "$marks/$2.new" "$marks/$2"
         sync
     fi
+    if [ ! -e "$asked" ]; then return; fi
+    if [ -z "$3" ]; then
+        echo "bringup: step $2 asks for a reboot on every boot, and gets none" >&2
+        return
+    fi
+    echo "bringup: step $2 asks for a reboot" >&2
+    systemctl reboot
+    exit 1
 }
 "#;
 

@@ -38,11 +38,13 @@ pub(super) fn carry_out(
     }
     let variables = helper::variables(given, cluster, parts);
     match Script::of(script, &variables) {
-        Script::Calls(Call { words, before, after, strict, dropped, .. }) => {
+        Script::Calls(Call { words, mut before, mut after, strict, dropped, .. }) => {
             let message = "the call of `/etc/eks/bootstrap.sh` is read and carried out by the plan; the rest of the script becomes steps before and after it";
             tell.note(codes::DIFFERENCE, own.key_span, message, "nothing has to be changed");
             helper::tell_of_missing(script, own.key_span, &variables, tell);
             shell::tell_of_dropped(&dropped, &|_| own.key_span, tell);
+            let steps = before.iter_mut().chain(after.iter_mut());
+            shell::reboots::mend(script, steps, &|_| own.key_span, tell);
             if let Some(script) = before {
                 overtaken::tell_of(&script, own.key_span, tell);
                 // A shell that goes on after a failure comes to the call in any case.
@@ -68,7 +70,8 @@ pub(super) fn carry_out(
             let hint = "take out of it what sets up kubelet; see `bringup explain` for what the plan does";
             tell.warning(codes::DIFFERENCE, own.key_span, message, hint);
             let shebang = if script.starts_with("#!") { "" } else { "#!/bin/bash\n" };
-            let script = format!("{shebang}{script}");
+            let mut script = format!("{shebang}{script}");
+            shell::reboots::mend(&script.clone(), [&mut script], &|_| own.key_span, tell);
             helper::tell_of_missing(&script, own.key_span, &variables, tell);
             push_step(parts, at, "before-bootstrap", &script, ("before", "runtime", "pause"), &variables);
             marks::add_facts(&mut parts.labels, given);

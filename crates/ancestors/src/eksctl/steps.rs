@@ -7,6 +7,7 @@ use super::family::Family;
 use super::group::Given;
 use super::overtaken;
 use crate::codes;
+use crate::shell;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
 
@@ -44,7 +45,9 @@ pub(super) fn before_bootstrap(given: &Given<'_>, tell: &mut Teller<'_>) -> Vec<
         let name = format!("pre-bootstrap-{}", index + 1);
         let mut step = Branch::new(item.span);
         step.put("name", text(item.span, name.as_str()));
-        put_command(&mut step, item, command, given.family);
+        let mut mended = command.to_owned();
+        shell::reboots::mend(command, [&mut mended], &|_| item.span, tell);
+        put_command(&mut step, item, &mended, given.family);
         step.put("before", list(item.span, vec![text(item.span, SET_UP)]));
         let behind = earlier.as_deref().unwrap_or(FIRST_WORD);
         step.put("after", list(item.span, vec![text(item.span, behind)]));

@@ -18,7 +18,7 @@ use super::steps::{step, words};
 use crate::fields::Record;
 use crate::tell::Teller;
 use crate::tree::{Branch, text};
-use crate::{codes, meeting};
+use crate::{codes, meeting, shell};
 
 /// The name of kops' own script.
 const NODEUP: &str = "nodeup.sh";
@@ -160,10 +160,18 @@ fn early(part: &Part<'_>, names: &mut Names, tell: &mut Teller<'_>) -> Node {
     tell.note(codes::DIFFERENCE, span, message, hint);
     let mut step = step(span, &name);
     if let Some(content) = part.record.get("content") {
-        step.put("script", script(content));
+        step.put("script", without_reboots(script(content), tell));
     }
     step.put("before", words(span, &["runtime"]));
     step.into_node()
+}
+
+/// The same where it asks for the reboots that it does itself.
+fn without_reboots(node: Node, tell: &mut Teller<'_>) -> Node {
+    let Some(script) = node.text() else { return node };
+    let mut mended = script.to_owned();
+    shell::reboots::mend(script, [&mut mended], &|_| node.span, tell);
+    if mended == script { node } else { text(node.span, mended) }
 }
 
 /// The text of a script, with the line ends that cloud-init gives it.

@@ -33,7 +33,7 @@ pub(super) fn writing() -> Vec<String> {
         "{ shopt -p; declare -f; declare -Fx; alias -p; umask -p; printf 'cd %q\\n' \"$PWD\"".to_owned(),
         // bash's own are another shell's.
         "compgen -v | while IFS= read -r bringup_name; do case $bringup_name in".to_owned(),
-        "BASH*|EUID|UID|PPID|SHELLOPTS|FUNCNAME|GROUPS|DIRSTACK|PIPESTATUS|LINENO|_|bringup_name) ;;"
+        "BASH*|BRINGUP_*|EUID|UID|PPID|SHELLOPTS|FUNCNAME|GROUPS|DIRSTACK|PIPESTATUS|LINENO|_|bringup_name) ;;"
             .to_owned(),
         "*) declare -p \"$bringup_name\" ;; esac; done".to_owned(),
         format!("printf 'set --'; printf ' %q' \"$@\"; echo; trap -p; set +o; }} >> {STATE}"),

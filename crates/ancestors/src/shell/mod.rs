@@ -9,6 +9,7 @@ mod output;
 mod piece;
 mod prefix;
 mod reading;
+pub(crate) mod reboots;
 pub(crate) mod script;
 mod settle;
 mod telling;

@@ -121,9 +121,10 @@ fn lay_scripts(trees: &mut [Node], scripts: &[&Node], earlier: &[usize], tell: &
                 signal::lay(tree, &told, script.span, tell);
             }
         }
-        let Some(rest) = rest else { continue };
+        let Some(mut rest) = rest else { continue };
         let place =
             |number: u32| Span::point(script.span.start.line.saturating_add(number).saturating_sub(1), 1);
+        shell::reboots::mend(whole, [&mut rest], &place, tell);
         stack_names::tell_of_open(whole, &[&rest], &place, tell);
         let (joins, when) = match earlier.first() {
             None => (Joins::Config, When::Before),
@@ -163,13 +164,14 @@ fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -
         Span::point(line, 1)
     };
     match Script::of(whole, &BTreeMap::new()) {
-        Script::Calls(Call { words, before, after, dropped, strict, .. }) => {
+        Script::Calls(Call { words, mut before, after, dropped, strict, .. }) => {
             shell::tell_of_dropped(&dropped, &line, tell);
             let signal = after.as_deref().and_then(signal::taken_out);
-            let (after, signal) = match signal {
+            let (mut after, signal) = match signal {
                 Some((rest, signal)) => (rest, Some(signal)),
                 None => (after, None),
             };
+            shell::reboots::mend(whole, before.iter_mut().chain(after.iter_mut()), &line, tell);
             let kept: Vec<&str> = before.iter().chain(&after).map(String::as_str).collect();
             stack_names::tell_of_open(whole, &kept, &line, tell);
             let mut steps = Vec::new();

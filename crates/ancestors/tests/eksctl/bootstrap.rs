@@ -481,3 +481,9 @@ fn all_of_a_node_config_is_carried_out() {
     let told = told(&text);
     assert!(!told.iter().any(|line| line.contains("not carried out")), "{told:#?}");
 }
+
+#[test]
+fn a_command_that_reboots_asks_for_it() {
+    let group = group(&config("nodeGroups:\n- name: ng\n  preBootstrapCommands: [touch /a; init 6]\n"));
+    assert_eq!(scripts(&group), ["#!/bin/bash\ntouch /a; { : >\"$BRINGUP_REBOOT\"; exit 0; }"]);
+}

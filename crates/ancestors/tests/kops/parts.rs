@@ -132,3 +132,10 @@ fn parts_that_kops_or_cloud_init_would_lose_are_told() {
     assert!(warnings(&twins).contains(&"there are two parts `a`: cloud-init keeps the last".to_owned()));
     assert_eq!(first_group(&twins).get("parts"), None);
 }
+
+#[test]
+fn a_script_that_reboots_asks_for_it() {
+    let group = first_group(&with_parts(&[part("a.sh", SCRIPT, "#!/bin/sh\n    touch /a && reboot")]));
+    let asks = "#!/bin/sh\ntouch /a && { : >\"$BRINGUP_REBOOT\"; exit 0; }\n";
+    assert_eq!(group["steps"][0]["script"], asks);
+}

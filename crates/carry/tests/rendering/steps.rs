@@ -234,6 +234,7 @@ impl Machine {
         let script = self
             .script
             .replace("/var/lib/bringup", self.folder.to_str().unwrap())
+            .replace("/run/bringup/reboot", &self.here("DIR/reboot"))
             .replace("</etc/resolv.conf", &self.here("<DIR/resolv.conf"))
             .replace("-e /run/systemd/resolve/resolv.conf", &self.here("-e DIR/upstream"))
             .replace("/sys/class/dmi/id/product_uuid", &self.here("DIR/number"));
@@ -287,6 +288,24 @@ fn a_step_that_fails_is_tried_again_leaves_no_mark_and_keeps_kubelet_down() {
     assert!(machine.has("steps/done") && !machine.has("steps/bad") && !machine.has("steps/behind"));
     machine.stand_in("sleep", "echo \"sleep $*\" >>DIR/log; : >DIR/mended");
     assert_eq!(machine.boot("1"), (true, lines(&["bad", "sleep 4", "bad", "behind", RUNTIME, KUBELET])));
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "what a script does is best seen by running it")]
+fn a_step_that_asks_for_a_reboot_gets_it_once_it_is_marked() {
+    let machine = Machine::new(
+        "asks",
+        r#"        - {name: bad, run: [/bin/sh, -c, "echo bad >>DIR/log; test -e DIR/steps/bad.tried || { : >\"$BRINGUP_REBOOT\"; : >DIR/steps/bad.tried; exit 1; }"], attempts: 2, backoff: 4s, before: [kubelet]}
+        - {name: asks, run: [/bin/sh, -c, "echo asks >>DIR/log; : >\"$BRINGUP_REBOOT\""], onFailure: continue, after: [bad]}
+        - {name: each, run: [/bin/sh, -c, "echo each >>DIR/log; : >\"$BRINGUP_REBOOT\""], everyBoot: true, after: [asks]}
+"#,
+    );
+    let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<String>>();
+    // What has asked and failed gets none.
+    assert_eq!(machine.boot("1"), (false, lines(&["bad", "sleep 4", "bad", "asks", "systemctl reboot"])));
+    assert!(machine.has("steps/bad") && machine.has("steps/asks"));
+    std::fs::remove_dir_all(machine.folder.join("reboot")).unwrap();
+    assert_eq!(machine.boot("1"), (true, lines(&["each", RUNTIME, KUBELET])));
 }
 
 #[test]
