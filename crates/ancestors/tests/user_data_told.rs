@@ -160,3 +160,57 @@ fn additions_to_what_is_refused_are_not_told_of() {
     assert_eq!(read.findings.iter().filter(|finding| finding.severity == Severity::Error).count(), 1);
     assert!(!mentions(&read, "to add to"), "{:#?}", read.findings);
 }
+
+/// The agent asks EKS itself where the call has the cluster's name alone.
+#[test]
+fn what_a_call_asks_eks_for_is_asked_by_the_agent() {
+    let ask = |name: &str, what: &str| {
+        format!(
+            "$(aws eks describe-cluster --name {name} --region $REGION --query \"cluster.{what}\" --output text)"
+        )
+    };
+    let (authority, endpoint) = (ask("$NAME", "certificateAuthority.data"), ask("demo", "endpoint"));
+    let direct = format!(
+        "#!/bin/bash\nNAME=demo\n/etc/eks/bootstrap.sh $NAME \\\n  --b64-cluster-ca {authority} \\\n  --apiserver-endpoint \"{endpoint}\" --dns-cluster-ip 10.100.0.10\n"
+    );
+    let stored = format!(
+        "#!/bin/bash\nNAME=demo\nexport CA={authority}\nEND=`aws eks describe-cluster --name=$NAME | jq -r .cluster.endpoint`\n/etc/eks/bootstrap.sh \"$NAME\" --b64-cluster-ca $CA --apiserver-endpoint=${{END}} --dns-cluster-ip 10.100.0.10\n"
+    );
+    for script in [direct, stored] {
+        let read = of(&script);
+        group(&read);
+        let spec = &read.documents[0].cluster.spec;
+        assert!(spec.api.is_none(), "{script}");
+        assert_eq!(spec.network.dns[0].to_string(), "10.100.0.10");
+        assert!(mentions(&read, "the agent asks EKS"), "{:#?}", read.findings);
+    }
+    let other = of(&format!(
+        "#!/bin/bash\n/etc/eks/bootstrap.sh demo --b64-cluster-ca {} --apiserver-endpoint https://a.b\n",
+        ask("other", "certificateAuthority.data")
+    ));
+    assert!(other.findings.has_errors());
+    let hints = hints(&other, "hangs on");
+    assert!(
+        hints.iter().all(|hint| hint.contains("leave `--apiserver-endpoint` and `--b64-cluster-ca` out")),
+        "{hints:?}"
+    );
+}
+
+/// Only a template has parameters.
+#[test]
+fn parameters_are_hinted_at_for_templates_alone() {
+    let read = of("#!/bin/bash\n/etc/eks/bootstrap.sh ${ClusterName}\n");
+    assert!(hints(&read, "hangs on").iter().all(|hint| !hint.contains("--parameter")));
+}
+
+/// A list of a shell and a text is run by that shell.
+#[test]
+fn commands_for_a_shell_of_their_own_are_taken() {
+    for command in
+        ["[sh, -c, \"/etc/eks/bootstrap.sh demo\"]", "[/bin/bash, -xc, '/etc/eks/bootstrap.sh demo']"]
+    {
+        let read = of(&format!("#cloud-config\nruncmd:\n- [touch, /a]\n- {command}\n- touch /b\n"));
+        let steps: Vec<&str> = group(&read).steps.iter().map(|step| step.name.as_str()).collect();
+        assert_eq!(steps, ["before-bootstrap", "after-bootstrap"], "{command}");
+    }
+}

@@ -1,5 +1,6 @@
 //! As much of a shell as it takes to read a script around its call of `/etc/eks/bootstrap.sh`, without running it.
 
+mod asked;
 mod commands;
 mod expansion;
 pub(crate) mod halves;
@@ -18,5 +19,6 @@ mod values;
 mod words;
 
 pub(crate) use lines::{Line, lines};
+pub(crate) use script::is_one_call;
 pub(crate) use telling::tell_of_dropped;
 pub(crate) use values::assignment;

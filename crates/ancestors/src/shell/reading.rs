@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::asked::Asked;
 use super::commands::{Behind, commands, without_redirections};
 use super::options::Options;
 use super::output::{redirections, redirects};
@@ -42,6 +43,8 @@ pub(super) struct Shell {
 /// A script on its way.
 pub(super) struct Reading {
     pub(super) values: Values,
+    /// Variables that hold what EKS says of a cluster.
+    pub(super) asked: BTreeMap<String, Asked>,
     pub(super) exported: BTreeSet<String>,
     pub(super) before: Vec<Piece>,
     pub(super) after: Vec<Piece>,
@@ -59,6 +62,7 @@ impl Reading {
     pub(super) fn new(given: &BTreeMap<&str, String>, bash: bool) -> Self {
         Self {
             values: Values::of(given),
+            asked: BTreeMap::new(),
             exported: BTreeSet::new(),
             before: Vec::new(),
             after: Vec::new(),
@@ -96,6 +100,15 @@ impl Reading {
     fn plain(&mut self, unit: Unit) -> Result<(), Why> {
         let code = unit.code.trim().to_owned();
         let first = self.call.is_none();
+        for name in unit.sets() {
+            self.asked.remove(name);
+        }
+        if unit.block.is_none()
+            && let Some((name, value)) = super::assignment(&code)
+            && let Some(asked) = Asked::of(value, &self.values)
+        {
+            self.asked.insert(name.to_owned(), asked);
+        }
         if unit.block.is_none() && !unit.hands_on {
             if code.is_empty() || (code.starts_with('#') && !code.starts_with("#!")) {
                 return Ok(());

@@ -65,6 +65,8 @@ pub(crate) enum Dropped {
     Started,
     /// It is another one in each of the two parts.
     Differs,
+    /// The agent asks EKS for it.
+    Asked,
 }
 
 /// Why a call cannot be read.
@@ -123,6 +125,20 @@ pub(crate) fn without_call(script: &str) -> String {
         line.handed_on || !commands(line.text.trim()).iter().any(|(command, _)| prefix(command).is_some())
     });
     kept.map(|line| line.text).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a line is a call, with nothing before it that sets something and nothing behind it that ends the shell.
+pub(crate) fn is_one_call(line: &str) -> bool {
+    let commands = commands(line);
+    let calls =
+        commands.iter().filter(|(command, _)| prefix(command).is_some_and(|call| !call.replaces)).count();
+    let idle = |command: &str| {
+        super::assignment(command).is_none()
+            && !["cd ", "set ", "exit", "export ", "source ", ". "]
+                .iter()
+                .any(|word| command.starts_with(word))
+    };
+    calls == 1 && commands.iter().all(|(command, _)| prefix(command).is_some() || idle(command))
 }
 
 /// Whether bash runs a script; it does so where nothing else is said.

@@ -34,6 +34,7 @@ impl Reading {
             Why::Unknown(written.into_iter().map(|text| (text.clone(), line_of(&text))).collect())
         };
         let own = without_redirections(command.get(prefix.length..).unwrap_or_default());
+        let own = self.without_asked(number, &own);
         let given = words::words(&own, &self.values).map_err(unknown)?;
         let mut variables: BTreeMap<String, String> = BTreeMap::new();
         let names: Vec<String> = FLAGS.iter().map(Flag::variable).collect();

@@ -43,9 +43,7 @@ impl Why {
     /// What to do about it.
     pub(crate) fn hint(&self) -> &'static str {
         match self {
-            Self::Unknown(_) => {
-                "write what it stands for; give a template its parameters with `--parameter NAME=VALUE`"
-            }
+            Self::Unknown(_) => "write what it stands for",
             Self::Touched(_) => {
                 "take this out, and say what it is for in the call's flags or with `--with additions.yaml`: the image's script is read, not run"
             }
@@ -117,9 +115,15 @@ pub(crate) fn tell_of_dropped(
                 format!("`{command}` is another one here: the script is two, before the call and behind it, with names of their own"),
                 "write what it stands for",
             ),
+            Dropped::Asked => (
+                format!("`{command}` is left out of the call: the agent asks EKS for it, by the cluster's name, as the script does"),
+                "nothing has to be done",
+            ),
         };
         let severity = match when {
-            Dropped::Never | Dropped::Beside | Dropped::Output | Dropped::Hangs => Teller::note,
+            Dropped::Asked | Dropped::Never | Dropped::Beside | Dropped::Output | Dropped::Hangs => {
+                Teller::note
+            }
             _ => Teller::warning,
         };
         severity(tell, codes::FIELD_DIFFERS, at(*line), message, hint);

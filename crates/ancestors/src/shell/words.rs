@@ -31,8 +31,23 @@ pub(super) fn raw(command: &str) -> Vec<(&str, usize)> {
     let mut begun: Option<usize> = None;
     let mut quote: Option<char> = None;
     let mut depth = 0_usize;
-    let mut letters = command.char_indices();
+    let mut letters = command.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
+        // Quotes within `$( )` are its own.
+        if letter == '$' && quote == Some('"') && letters.next_if(|(_, next)| *next == '(').is_some() {
+            begun.get_or_insert(at);
+            let mut open = 1_usize;
+            while open > 0
+                && let Some((_, inside)) = letters.next()
+            {
+                match inside {
+                    '(' => open = open.saturating_add(1),
+                    ')' => open = open.saturating_sub(1),
+                    _ => {}
+                }
+            }
+            continue;
+        }
         if letter.is_whitespace() && quote.is_none() && depth == 0 {
             words.extend(begun.take().and_then(|begun| word(begun, at)));
             continue;

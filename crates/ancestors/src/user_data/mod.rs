@@ -79,6 +79,7 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
     let mut earlier = Vec::new();
     let mut scripts = Vec::new();
     let mut parts = Vec::new();
+    let in_template = documents.iter().any(|document| document.get("around").is_some());
     for document in documents {
         if let Some(kind) = document.get("type") {
             parts.push((document, kind));
@@ -89,7 +90,7 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
             continue;
         };
         let lines = document.get("lines").and_then(Node::items).unwrap_or_default();
-        if let Some(tree) = translated(script, at, lines, tell) {
+        if let Some(tree) = translated(script, at, (lines, in_template), tell) {
             trees.push(tree);
             earlier.push(scripts.len());
         }
@@ -152,8 +153,30 @@ fn lay_scripts(trees: &mut [Node], scripts: &[&Node], earlier: &[usize], tell: &
     }
 }
 
+/// What to do about a word of a call that is not known.
+fn hint_of_unknown(word: &str, script: &str, number: u32, in_template: bool) -> &'static str {
+    let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+    let line = index.and_then(|index| script.lines().nth(index)).unwrap_or_default();
+    let asks = ["--apiserver-endpoint", "--b64-cluster-ca"].iter().any(|flag| line.contains(flag));
+    let is_parameter = word
+        .strip_prefix("${")
+        .is_some_and(|name| name.trim_end_matches('}').chars().all(|letter| letter.is_ascii_alphanumeric()));
+    if in_template && is_parameter {
+        "write what it stands for, or give the template its parameter with `--parameter NAME=VALUE`"
+    } else if asks {
+        "leave `--apiserver-endpoint` and `--b64-cluster-ca` out: the agent asks EKS for both, by the cluster's name; or write what they stand for"
+    } else {
+        "write what it stands for"
+    }
+}
+
 /// `lines` are where the lines of a script stand that was put together; others stand one behind the other.
-fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -> Option<Node> {
+fn translated(
+    script: &Node,
+    at: &Node,
+    (lines, in_template): (&[Node], bool),
+    tell: &mut Teller<'_>,
+) -> Option<Node> {
     let whole = script.text().unwrap_or_default();
     let line = |number: u32| {
         let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
@@ -197,10 +220,9 @@ fn translated(script: &Node, at: &Node, lines: &[Node], tell: &mut Teller<'_>) -
             Some(document)
         }
         Script::CallsNothing => None,
-        Script::Opaque(Opaque { why: why @ Why::Unknown(_), .. }) => {
-            let hint = why.hint();
-            let Why::Unknown(words) = why else { return None };
+        Script::Opaque(Opaque { why: Why::Unknown(words), .. }) => {
             for (word, number) in words {
+                let hint = hint_of_unknown(&word, whole, number, in_template);
                 let message = format!(
                     "this call of `/etc/eks/bootstrap.sh` hangs on `{word}`, which is not known beforehand"
                 );

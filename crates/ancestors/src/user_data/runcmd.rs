@@ -61,6 +61,21 @@ fn place(places: &[Span], number: u32) -> Option<Span> {
 /// A command as cloud-init writes it: a text is for the shell, words are each for themselves.
 fn line_of(command: &Node) -> Option<String> {
     let Some(words) = command.items() else { return command.text().map(str::to_owned) };
+    if let Some(inside) = of_shell(words) {
+        return Some(inside.to_owned());
+    }
     let quoted = |word: &Node| word.text().map(|word| format!("'{}'", word.replace('\'', "'\\''")));
     words.iter().map(quoted).collect::<Option<Vec<_>>>().map(|words| words.join(" "))
+}
+
+/// The call in `[sh, -c, "…"]`, if that is all that the shell is for.
+fn of_shell(words: &[Node]) -> Option<&str> {
+    let [shell, flags, inside] = words else { return None };
+    let name = shell.text()?.rsplit('/').next()?;
+    let flags = flags.text()?.strip_prefix('-')?;
+    let plain = flags.ends_with('c') && flags.chars().all(|letter| "celx".contains(letter));
+    let inside = inside.text()?.trim();
+    // Of another shell, what it sets and where it ends are its own.
+    let alone = !inside.contains('\n') && crate::shell::is_one_call(inside);
+    (matches!(name, "sh" | "bash") && plain && alone).then_some(inside)
 }
