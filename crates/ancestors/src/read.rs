@@ -78,7 +78,7 @@ pub fn is_of_units(name: &str, bytes: &[u8]) -> bool {
 /// Whether user-data joins a node in a way that can be read: it has a NodeConfig, or a script that calls `bootstrap.sh`.
 pub fn joins_a_node(bytes: &[u8]) -> bool {
     let unpacked = unpack("user-data", bytes);
-    let called = |text: &str| user_data::tree(text, true).is_some();
+    let called = |text: &str| user_data::tree(text, true).is_some() || user_data::init::trees(text).is_some();
     let is_config = |text: &str| {
         text.contains("node.eks.aws/")
             && trees_of(text)
@@ -108,7 +108,9 @@ impl Part {
 fn unpacked(input: Input<'_>, findings: &mut Findings) -> Vec<Part> {
     let unpacked = unpack(input.name, input.text.as_bytes());
     // A message may have a script that calls `bootstrap.sh` in the place of a NodeConfig.
-    let called = unpacked.scripts.iter().any(|(_, script)| user_data::tree(script, true).is_some())
+    let joins =
+        |script: &str| user_data::tree(script, true).is_some() || user_data::init::trees(script).is_some();
+    let called = unpacked.scripts.iter().any(|(_, script)| joins(script))
         || unpacked.others.iter().any(|(_, _, text)| user_data::runcmd::trees(input.name, text).is_some());
     if unpacked.unclosed {
         findings.push(unclosed(input));
@@ -174,7 +176,8 @@ pub fn read_around(inputs: &[Input<'_>], around: &[Around<'_>]) -> Read {
             let tree = of_part
                 .or_else(|| user_data::tree(text, name == input.name))
                 .or_else(|| tectonic::tree(name, text));
-            let trees = match (user_data::runcmd::trees(name, text), tree) {
+            let several = user_data::runcmd::trees(name, text).or_else(|| user_data::init::trees(text));
+            let trees = match (several, tree) {
                 (Some(trees), _) => Some(trees),
                 (None, Some(tree)) => Some(vec![tree]),
                 (None, None) => trees_of(text).filter(|trees| {

@@ -214,3 +214,85 @@ fn commands_for_a_shell_of_their_own_are_taken() {
         assert_eq!(steps, ["before-bootstrap", "after-bootstrap"], "{command}");
     }
 }
+
+/// nodeadm reads what the script has written; what stands behind its call finds kubelet running.
+#[test]
+fn a_node_config_that_a_script_writes_for_nodeadm_is_taken() {
+    let script = |write: &str, call: &str, config: &str| {
+        format!(
+            "#!/bin/bash\nset -e\ndnf install -y htop\nNAME=demo\n{write}\n{config}EOF\necho \"Running nodeadm init...\"\n{call}\ntouch /done\n"
+        )
+    };
+    for (write, call) in [
+        ("cat > /tmp/n.yaml <<EOF", "/usr/bin/nodeadm init --config-source file:///tmp/n.yaml"),
+        ("tee /root/n.yaml > /dev/null <<EOF", "nodeadm init -c file:/root/n.yaml"),
+        ("cat <<'EOF' >/etc/eks/nodeadm.d/n.yaml", "sudo nodeadm init -c=file:///etc/eks/nodeadm.d/"),
+    ] {
+        let read = of(&script(write, call, CONFIG));
+        let group = group(&read);
+        assert_eq!(group.in_place_of, Some(bringup_spec::ImageProgram::Nodeadm));
+        let steps: Vec<(&str, String)> = group
+            .steps
+            .iter()
+            .map(|step| {
+                (step.name.as_str(), step.script.as_ref().map(ToString::to_string).unwrap_or_default())
+            })
+            .collect();
+        assert!(
+            matches!(steps.as_slice(), [("before-nodeadm", before), ("after-nodeadm", after)]
+            if before.contains("dnf install") && after.contains("touch /done") && !after.contains("nodeadm init -")),
+            "{steps:#?}"
+        );
+        assert_eq!(warned(&read, ""), Vec::<u32>::new(), "{:#?}", read.findings);
+    }
+    let filled = CONFIG.replace("name: demo", "name: $NAME");
+    let read = of(&script("cat > /tmp/n.yaml <<EOF", "nodeadm init -c file:///tmp/n.yaml", &filled));
+    group(&read);
+    assert_eq!(read.documents[0].cluster.metadata.name.as_str(), "demo");
+    // Quoted, it is what it says.
+    let read = of(&script("cat > /tmp/n.yaml <<'EOF'", "nodeadm init -c file:///tmp/n.yaml", &filled));
+    assert!(!read.documents.iter().any(|document| document.cluster.metadata.name.as_str() == "demo"));
+    let unknown = CONFIG.replace("name: demo", "name: $OTHER");
+    let read = of(&script("cat > /tmp/n.yaml <<EOF", "nodeadm init -c file:///tmp/n.yaml", &unknown));
+    let place = read
+        .findings
+        .iter()
+        .find(|finding| finding.message.contains("`$OTHER`"))
+        .and_then(|finding| finding.place.clone());
+    assert_eq!(place.map(|place| place.span.start.line), Some(10), "{:#?}", read.findings);
+}
+
+/// What cannot be read is told with what to do.
+#[test]
+fn a_call_of_nodeadm_that_cannot_be_read_is_told_as_one() {
+    for script in [
+        "#!/bin/bash\naws s3 cp s3://b/n.yaml /n.yaml\nnodeadm init -c file:///n.yaml\n",
+        "#!/bin/bash\nfor i in 1 2; do\n  nodeadm init -c file:///n.yaml\ndone\n",
+        "#!/bin/bash\nnodeadm init\n",
+    ] {
+        let read = of(script);
+        let hints = hints(&read, "nodeadm init");
+        assert!(read.findings.has_errors());
+        assert!(
+            hints.iter().any(|hint| hint.contains("`application/node.eks.aws`")),
+            "{script}: {:#?}",
+            read.findings
+        );
+        assert!(!mentions(&read, "joins no cluster"), "{script}");
+    }
+}
+
+/// Such a script does nothing on an image that has nodeadm.
+#[test]
+fn a_guarded_call_beside_a_node_config_is_left_to_its_guard() {
+    let guarded = "#!/bin/bash\nif command -v nodeadm >/dev/null 2>&1; then\n  exit 0\nfi\n/etc/eks/bootstrap.sh demo\n";
+    let read = beside_config("text/x-shellscript", guarded);
+    assert_eq!(group(&read).in_place_of, Some(bringup_spec::ImageProgram::Nodeadm));
+    assert_eq!(group(&read).steps.len(), 1);
+    let read = beside_config("text/x-shellscript", "#!/bin/bash\n/etc/eks/bootstrap.sh demo\n");
+    let errors: Vec<_> = read.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
+    assert!(
+        matches!(errors.as_slice(), [error] if error.message.contains("a NodeConfig and a call")),
+        "{errors:#?}"
+    );
+}

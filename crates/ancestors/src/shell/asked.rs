@@ -28,7 +28,7 @@ impl Asked {
         let command = round.or_else(|| value.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')))?;
         let words: Vec<&str> = raw(command).into_iter().map(|(word, _)| word).collect();
         let is_aws = words.first().is_some_and(|first| first.rsplit('/').next() == Some("aws"));
-        if !is_aws || !(words.contains(&"eks") && words.contains(&"describe-cluster")) {
+        if !(is_aws && words.contains(&"eks") && words.contains(&"describe-cluster")) {
             return None;
         }
         let given = words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix("--name")? {

@@ -19,6 +19,6 @@ mod values;
 mod words;
 
 pub(crate) use lines::{Line, lines};
-pub(crate) use script::is_one_call;
+pub(crate) use script::{filled, is_one_call};
 pub(crate) use telling::tell_of_dropped;
 pub(crate) use values::assignment;

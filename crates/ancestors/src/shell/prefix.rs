@@ -4,7 +4,7 @@ use super::commands::{Behind, commands};
 use super::words::raw;
 
 /// The script that joins a node, on images of EKS.
-pub(super) const BOOTSTRAP: &str = "/etc/eks/bootstrap.sh";
+pub(crate) const BOOTSTRAP: &str = "/etc/eks/bootstrap.sh";
 
 /// What stands before the words of a call.
 pub(super) struct Prefix {

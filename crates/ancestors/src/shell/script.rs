@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use super::commands::commands;
 use super::lines;
-use super::prefix::{BOOTSTRAP, prefix};
+use super::prefix::prefix;
 use super::reading::Reading;
 use super::units::{Block, units};
+
+pub(crate) use super::prefix::BOOTSTRAP;
 
 /// What a script does.
 #[derive(Debug, PartialEq, Eq)]
@@ -125,6 +127,27 @@ pub(crate) fn without_call(script: &str) -> String {
         line.handed_on || !commands(line.text.trim()).iter().any(|(command, _)| prefix(command).is_some())
     });
     kept.map(|line| line.text).collect::<Vec<_>>().join("\n")
+}
+
+/// A line of a document that a script hands on, with the variables that are known `above` lines down the script.
+///
+/// # Errors
+/// What only a shell on the node could tell, each as it is written; facts of the machine are among that.
+pub(crate) fn filled(script: &str, above: u32, line: &str) -> Result<String, Vec<String>> {
+    if !line.contains(['$', '`', '\\']) {
+        return Ok(line.to_owned());
+    }
+    let mut reading = Reading::new(&BTreeMap::new(), is_bash(script));
+    for unit in units(script).into_iter().take_while(|unit| unit.number < above) {
+        // What cannot be read leaves its variables unknown.
+        if reading.unit(unit, script).is_err() {
+            return Err(vec![line.trim().to_owned()]);
+        }
+    }
+    // Quotes are nothing there.
+    let quoted = format!("\"{}\"", line.replace('"', "\\\""));
+    let value = super::words::value(&quoted, &reading.values)?;
+    if value.contains("@{") { Err(vec![line.trim().to_owned()]) } else { Ok(value) }
 }
 
 /// Whether a line is a call, with nothing before it that sets something and nothing behind it that ends the shell.

@@ -4,6 +4,7 @@
 //! without such a call is a step of the group that stands beside it, such as that of a NodeConfig in the same message.
 
 mod call;
+pub(crate) mod init;
 mod launch;
 mod launch_fields;
 mod launch_values;
@@ -85,12 +86,30 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
             parts.push((document, kind));
         }
         let Some(script) = document.get("script") else { continue };
+        if document.get("init").is_some() {
+            lay_init(document, script, beside, tell);
+            continue;
+        }
         let Some(at) = document.get("call") else {
             scripts.push(script);
             continue;
         };
+        if !beside.is_empty() && is_guarded(script) {
+            let message = "this call of `/etc/eks/bootstrap.sh` is for images without nodeadm: the NodeConfig beside it is taken, and the script stays a step that ends where nodeadm is there";
+            let hint = "give the script alone for Amazon Linux 2";
+            tell.note(codes::DIFFERENCE, at.span, message, hint);
+            scripts.push(script);
+            continue;
+        }
         let lines = document.get("lines").and_then(Node::items).unwrap_or_default();
         if let Some(tree) = translated(script, at, (lines, in_template), tell) {
+            let name = |tree: &Node| tree.get("metadata")?.get("name")?.text().map(str::to_owned);
+            if beside.iter().any(|known| name(known) == name(&tree)) {
+                let message = "there are a NodeConfig and a call of `/etc/eks/bootstrap.sh` for the same cluster: a node is joined by one of them";
+                let hint = "keep the NodeConfig for Amazon Linux 2023, or the call for Amazon Linux 2";
+                tell.error(codes::FIELD_REFUSED, at.span, message, hint);
+                continue;
+            }
             trees.push(tree);
             earlier.push(scripts.len());
         }
@@ -102,6 +121,32 @@ pub(crate) fn translate(documents: &[Node], beside: &mut [Node], tell: &mut Tell
         launch::lay_around(whole, around, tell);
     }
     trees
+}
+
+/// Whether a script looks for nodeadm before it calls `bootstrap.sh`.
+fn is_guarded(script: &Node) -> bool {
+    let lines = script.text().unwrap_or_default().lines().map(str::trim);
+    let mut before = lines.take_while(|line| !line.starts_with(shell::script::BOOTSTRAP));
+    before.any(|line| {
+        let asks =
+            ["if ", "elif ", "[", "command ", "which ", "type "].iter().any(|word| line.starts_with(word));
+        asks && line.contains("nodeadm")
+    })
+}
+
+/// Lays what a script does around its call of `nodeadm init` into the documents of the NodeConfigs.
+fn lay_init(document: &Node, script: &Node, beside: &mut [Node], tell: &mut Teller<'_>) {
+    let Some(around) = init::steps(document, !beside.is_empty(), tell) else { return };
+    let init::Around { before, after, strict } = around;
+    for tree in beside {
+        if let Some(before) = &before {
+            let step = step(script, "before-nodeadm", before, ("before", "runtime"));
+            add_to(tree, "steps", &if strict { step } else { going_on(step) });
+        }
+        if let Some(after) = &after {
+            add_to(tree, "steps", &going_on(step(script, "after-nodeadm", after, ("after", "kubelet"))));
+        }
+    }
 }
 
 /// Makes scripts steps of documents. `earlier` is how many come before the call of each; without a call, all do.
