@@ -31,6 +31,10 @@ pub(super) struct Cluster<'a> {
     pub(super) endpoint: Option<&'a str>,
     /// Its authority, likewise.
     pub(super) certificate_authority: Option<&'a str>,
+    /// Its id, likewise.
+    pub(super) id: Option<&'a str>,
+    /// The addresses of its services, likewise.
+    pub(super) service_range: Option<&'a str>,
     /// Whether its control plane stands on an Outpost.
     pub(super) on_outpost: bool,
 }
@@ -99,6 +103,8 @@ pub(super) fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node>
             .and_then(|group| ids::real(group, "sg-", tell)),
         endpoint: status("endpoint"),
         certificate_authority: status("certificateAuthorityData"),
+        id: status("id"),
+        service_range: network::service_range(&top).and_then(Node::text),
         on_outpost: top.entry("outpost").is_some(),
     };
     let groups = groups(document, &top, &cluster, tell);

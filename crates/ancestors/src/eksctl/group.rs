@@ -83,9 +83,14 @@ pub(super) fn translated(
         learnt: Learnt::default(),
     };
     match fields.entry("overrideBootstrapCommand").filter(|_| known.is_some()) {
-        Some(own) if family == Family::AmazonLinux2023 => node_config::lay_over(own, &mut parts, tell),
+        Some(own) if family == Family::AmazonLinux2023 => {
+            node_config::lay_over(own, &given, &mut parts, tell);
+        }
         Some(own) => own_bootstrap::carry_out(own, &given, cluster, &mut parts, tell),
         None => marks::add_facts(&mut parts.labels, &given),
+    }
+    if known.is_some() {
+        steps::tell_of_overtaken(&given, parts.settings.is_docker(), tell);
     }
     tree.put_full("labels", parts.labels.clone().into_node());
     tree.put_full("taints", list(span, parts.taints.clone()));

@@ -52,6 +52,9 @@ impl Settings {
         };
         if let Some(extra) = fields.entry("kubeletExtraConfig") {
             settings.config = allowed(extra, tell);
+            if given.family == Family::AmazonLinux2023 {
+                tell_of_replaced(&mut settings.config, settings.max_pods.is_some(), tell);
+            }
         }
         if let Some(dns) = fields.get("clusterDNS") {
             let servers = list(dns.span, vec![dns.clone()]);
@@ -63,6 +66,11 @@ impl Settings {
         }
         runtime(&mut settings.runtime, given, cluster, tell);
         settings
+    }
+
+    /// Whether the runtime is docker.
+    pub(super) fn is_docker(&self) -> bool {
+        self.runtime.clone().into_node().get("name").and_then(Node::text) == Some("docker")
     }
 
     /// Puts all of it into the group.
@@ -99,6 +107,33 @@ fn allowed(extra: &Entry, tell: &mut Teller<'_>) -> Node {
         !refused
     });
     config
+}
+
+/// Takes out what eksctl's own NodeConfigs say instead, having told of it.
+fn tell_of_replaced(config: &mut Node, counted: bool, tell: &mut Teller<'_>) {
+    let Content::Map(entries) = &mut config.content else { return };
+    entries.retain(|entry| {
+        let (why, hint) = match entry.key.as_str() {
+            "clusterDNS" => (
+                "eksctl puts its own address in its place",
+                "write the address as `clusterDNS` of the group, or remove it",
+            ),
+            "maxPods" if counted => ("`maxPodsPerNode` is laid over it", "remove one of the two"),
+            _ => return true,
+        };
+        let message = format!(
+            "`{}` of `kubeletExtraConfig` counts for nothing on Amazon Linux 2023: {why}, and so it is here",
+            entry.key
+        );
+        tell.warning(codes::DIFFERENCE, entry.key_span, message, hint);
+        false
+    });
+}
+
+/// The runtime as eksctl's helper names it.
+pub(super) fn runtime_word<'a>(given: &Given<'a>, cluster: &Cluster<'_>) -> &'a str {
+    let docker = cluster.minor.is_some_and(|minor| minor < WITHOUT_DOCKER);
+    given.fields.text("containerRuntime").unwrap_or(if docker { "dockerd" } else { "containerd" })
 }
 
 fn runtime(runtime: &mut Branch, given: &Given<'_>, cluster: &Cluster<'_>, tell: &mut Teller<'_>) {

@@ -77,6 +77,15 @@ pub(super) fn taints(given: &Given<'_>, tell: &mut Teller<'_>) -> Vec<Node> {
         .collect()
 }
 
+/// Whether all of some taints are among others.
+pub(super) fn all_among(taints: &[Node], others: &[Node]) -> bool {
+    let parts = |taint: &Node| {
+        ["key", "value", "effect"]
+            .map(|part| taint.get(part).and_then(Node::text).unwrap_or_default().to_owned())
+    };
+    taints.iter().all(|taint| others.iter().any(|other| parts(other) == parts(taint)))
+}
+
 /// `value:Effect` taken apart; with no colon it is the effect alone.
 fn value_and_effect(text: &str) -> Option<(&str, &str)> {
     let parts: Vec<&str> = text.split(':').collect();

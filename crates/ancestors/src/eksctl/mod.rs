@@ -3,6 +3,7 @@
 //! A group is brought up as eksctl brings it up: its labels and taints, its commands before the node's own set-up, its
 //! kubelet. What eksctl makes around the nodes (the VPC, the control plane, roles of pods) is left to it, and told.
 
+mod call;
 mod cluster;
 mod fabric;
 mod family;

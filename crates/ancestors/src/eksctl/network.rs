@@ -62,6 +62,26 @@ pub(super) fn put(spec: &mut Branch, top: &Record<'_>, learnt: Learnt, tell: &mu
     services(spec, top, &status, learnt.service_range, tell);
 }
 
+/// Where a document says how its cluster's addresses are made up.
+const NETWORK: &str = "kubernetesNetworkConfig";
+
+/// A field of that: what the person asks for, or what eksctl has written down.
+fn network_field<'a>(top: &Record<'a>, field: &str) -> Option<&'a Node> {
+    let told = top.get("status").and_then(|status| status.get(NETWORK));
+    top.get(NETWORK).and_then(|asked| asked.get(field)).or_else(|| told.and_then(|told| told.get(field)))
+}
+
+fn is_sixth(top: &Record<'_>) -> bool {
+    let family = network_field(top, "ipFamily").and_then(Node::text);
+    family.is_some_and(|family| family.eq_ignore_ascii_case("ipv6"))
+}
+
+/// The addresses of the services, where the document says them.
+pub(super) fn service_range<'a>(top: &Record<'a>) -> Option<&'a Node> {
+    let [fourth, sixth] = ["serviceIPv4CIDR", "serviceIPv6CIDR"].map(|field| network_field(top, field));
+    if is_sixth(top) { sixth } else { fourth.or(sixth) }
+}
+
 fn services(
     spec: &mut Branch,
     top: &Record<'_>,
@@ -69,12 +89,10 @@ fn services(
     learnt: Option<Node>,
     tell: &mut Teller<'_>,
 ) {
-    let field = "kubernetesNetworkConfig";
-    let [given, told] =
-        [top, status].map(|from| record(from.get(field), "`kubernetesNetworkConfig`", tables::NETWORK, tell));
-    let either = |field: &str| given.get(field).or_else(|| told.get(field));
-    let (family, fourth, sixth) = (either("ipFamily"), either("serviceIPv4CIDR"), either("serviceIPv6CIDR"));
-    let is_sixth = family.and_then(Node::text).is_some_and(|family| family.eq_ignore_ascii_case("ipv6"));
+    for from in [top, status] {
+        record(from.get(NETWORK), "`kubernetesNetworkConfig`", tables::NETWORK, tell);
+    }
+    let family = network_field(top, "ipFamily");
     if let Some(family) = family.filter(|family| {
         !family
             .text()
@@ -83,15 +101,14 @@ fn services(
         let message = "this is no family of addresses of eksctl's";
         tell.error(codes::WRONG_TYPE, family.span, message, "write `IPv4` or `IPv6`");
     }
-    let range = if is_sixth { sixth } else { fourth.or(sixth) };
-    let range = range.cloned().or(learnt);
+    let range = service_range(top).cloned().or(learnt);
     match (range, family) {
         (Some(range), _) => {
             let mut network = Branch::new(range.span);
             network.put("serviceRanges", list(range.span, vec![range]));
             spec.put("network", network.into_node());
         }
-        (None, Some(family)) if is_sixth => sixth_is_unknown(family.span, tell),
+        (None, Some(family)) if is_sixth(top) => sixth_is_unknown(family.span, tell),
         (None, _) => {}
     }
 }

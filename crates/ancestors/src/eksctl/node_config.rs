@@ -3,8 +3,8 @@
 use bringup_diag::{Position, Span};
 use bringup_yaml::{Content, Entry, Limits, Node, Style};
 
-use super::group::Parts;
-use super::{kubelet, record};
+use super::group::{Given, Parts};
+use super::{kubelet, marks, record};
 use crate::codes;
 use crate::fields::Record;
 use crate::nodeadm::{settings, tables};
@@ -12,7 +12,7 @@ use crate::tell::Teller;
 use crate::tree::{field, list, plain, text};
 
 /// Lays the NodeConfig over the group. It is the last of eksctl's parts, so that it wins.
-pub(super) fn lay_over(own: &Entry, parts: &mut Parts, tell: &mut Teller<'_>) {
+pub(super) fn lay_over(own: &Entry, given: &Given<'_>, parts: &mut Parts, tell: &mut Teller<'_>) {
     let Some(tree) = parsed(own, tell) else { return };
     let top = tell.record(&tree, "a NodeConfig", tables::TOP);
     let spec = record(top.get("spec"), "`spec` of a NodeConfig", tables::SPEC, tell);
@@ -22,6 +22,7 @@ pub(super) fn lay_over(own: &Entry, parts: &mut Parts, tell: &mut Teller<'_>) {
         parts.labels.put_field(&label.key, label);
     }
     if !said.taints.is_empty() {
+        tell_of_replaced(given, parts, &said.taints, tell);
         parts.taints = said.taints;
     }
     let over = &mut parts.settings;
@@ -61,6 +62,16 @@ pub(super) fn lay_over(own: &Entry, parts: &mut Parts, tell: &mut Teller<'_>) {
     });
     parts.steps.splice(0..0, resolution);
     parts.steps.extend(said.disks);
+}
+
+/// kubelet takes the last of two lists of taints alone.
+fn tell_of_replaced(given: &Given<'_>, parts: &Parts, taints: &[Node], tell: &mut Teller<'_>) {
+    let Some(entry) = given.fields.entry("taints") else { return };
+    if !marks::all_among(&parts.taints, taints) {
+        let message = "the node does not get these `taints`: `--register-with-taints` of `overrideBootstrapCommand` stands in their place, with eksctl as here";
+        let hint = "write all taints in one of the two places";
+        tell.warning(codes::DIFFERENCE, entry.key_span, message, hint);
+    }
 }
 
 /// The tree of the text.

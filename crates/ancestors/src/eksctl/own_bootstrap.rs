@@ -5,13 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use bringup_spec::bootstrap_flags::split;
-use bringup_yaml::{Entry, Limits, Node};
+use bringup_yaml::{Entry, Node};
 
 use super::cluster::Cluster;
 use super::group::{Given, Parts};
 use super::steps::escaped;
-use super::{flags, helper, kubelet, marks, node_config, overtaken};
+use super::{call, helper, marks, overtaken};
 use crate::codes;
 use crate::shell;
 use crate::shell::script::{Call, Script};
@@ -37,7 +36,7 @@ pub(super) fn carry_out(
         tell.warning(codes::DIFFERENCE, extra.key_span, message, hint);
     }
     let variables = helper::variables(given, cluster, parts);
-    match Script::of(script, &variables) {
+    match Script::of(script, &helper::for_call(&variables)) {
         Script::Calls(Call { words, mut before, mut after, strict, dropped, .. }) => {
             let message = "the call of `/etc/eks/bootstrap.sh` is read and carried out by the plan; the rest of the script becomes steps before and after it";
             tell.note(codes::DIFFERENCE, own.key_span, message, "nothing has to be changed");
@@ -45,11 +44,10 @@ pub(super) fn carry_out(
             shell::tell_of_dropped(&dropped, &|_| own.key_span, tell);
             let steps = before.iter_mut().chain(after.iter_mut());
             shell::reboots::mend(script, steps, &|_| own.key_span, tell);
-            if let Some(script) = before {
-                overtaken::tell_of(&script, own.key_span, tell);
+            if let Some(script) = &before {
                 // A shell that goes on after a failure comes to the call in any case.
                 let policy = if strict { "pause" } else { "continue" };
-                push_step(parts, at, "before-bootstrap", &script, ("before", "runtime", policy), &variables);
+                push_step(parts, at, "before-bootstrap", script, ("before", "runtime", policy), &variables);
             }
             if let Some(script) = after {
                 // kubelet runs by then, whatever becomes of the rest.
@@ -57,12 +55,24 @@ pub(super) fn carry_out(
                 push_step(parts, at, "after-bootstrap", &script, place, &variables);
             }
             // kubelet gets what the call says, and nothing of eksctl's own. EKS marks nodes of managed groups from outside.
+            let (labels, taints) = (parts.labels.clone(), parts.taints.clone());
             if !given.managed {
-                tell_of_unmarked(script, given, tell);
                 parts.labels = Branch::new(given.span);
                 parts.taints = Vec::new();
             }
-            call(&words, at, cluster, parts, tell);
+            let pods = parts.settings.max_pods.take();
+            let empty = helper::empty(script, &variables);
+            let said = call::carry_out(&words, &empty, at, cluster, parts, tell);
+            tell_of_unmarked(given, (labels, &taints), parts, tell);
+            tell_of_unsaid("maxPodsPerNode", said.pods.as_deref(), given, tell);
+            tell_of_unsaid("clusterDNS", said.dns.as_deref(), given, tell);
+            parts.settings.max_pods = parts.settings.max_pods.take().or(pods);
+            if said.without_max_pods && parts.settings.max_pods.is_none() {
+                call::differs("use-max-pods", "write the number as `maxPodsPerNode`", at, tell);
+            }
+            if let Some(script) = before {
+                overtaken::tell_of(&script, own.key_span, parts.settings.is_docker(), tell);
+            }
         }
         Script::CallsNothing => {
             let message =
@@ -87,10 +97,24 @@ pub(super) fn carry_out(
     }
 }
 
-/// Names what the group says and the script does not pass on.
-fn tell_of_unmarked(script: &str, given: &Given<'_>, tell: &mut Teller<'_>) {
-    for (field, variable) in [("labels", "NODE_LABELS"), ("taints", "NODE_TAINTS")] {
-        let Some(entry) = given.fields.entry(field).filter(|_| !script.contains(variable)) else { continue };
+/// Names marks of the group that the call does not pass on.
+fn tell_of_unmarked(
+    given: &Given<'_>,
+    (labels, taints): (Branch, &[Node]),
+    parts: &Parts,
+    tell: &mut Teller<'_>,
+) {
+    let passed = parts.labels.clone().into_node();
+    let wanted = labels.into_node();
+    let wanted = wanted.entries().unwrap_or_default().iter();
+    let has_labels = wanted
+        .filter(|label| given.fields.get("labels").is_some_and(|own| own.get(&label.key).is_some()))
+        .all(|label| passed.get(&label.key).and_then(Node::text) == label.value.text());
+    let has_taints = marks::all_among(taints, &parts.taints);
+    for (field, variable, has) in
+        [("labels", "NODE_LABELS", has_labels), ("taints", "NODE_TAINTS", has_taints)]
+    {
+        let Some(entry) = given.fields.entry(field).filter(|_| !has) else { continue };
         let message = format!(
             "the node does not get these `{field}`: eksctl's own script passes them on, which `overrideBootstrapCommand` replaces, and the call of `/etc/eks/bootstrap.sh` does not"
         );
@@ -99,11 +123,25 @@ fn tell_of_unmarked(script: &str, given: &Given<'_>, tell: &mut Teller<'_>) {
         );
         tell.warning(codes::DIFFERENCE, entry.key_span, message, hint);
     }
-    if let Some(entry) = given.fields.entry("maxPodsPerNode").filter(|_| !script.contains("max-pods")) {
-        let message = "`maxPodsPerNode` is carried out here; with eksctl it has no effect beside `overrideBootstrapCommand`";
-        let hint = "remove it to have the node that eksctl makes, or keep it if it is meant";
-        tell.warning(codes::DIFFERENCE, entry.key_span, message, hint);
-    }
+}
+
+/// Names a field of the group that the call does not pass on; `said` is what the call says in its place.
+fn tell_of_unsaid(field: &str, said: Option<&str>, given: &Given<'_>, tell: &mut Teller<'_>) {
+    let Some(entry) = given.fields.entry(field) else { return };
+    let (message, hint) = match said {
+        None => (
+            format!(
+                "`{field}` is carried out here; with eksctl it has no effect beside `overrideBootstrapCommand`"
+            ),
+            "remove it to have the node that eksctl makes, or keep it if it is meant",
+        ),
+        Some(said) if Some(said) != entry.value.text() => (
+            format!("`{field}` counts for nothing: the call of `/etc/eks/bootstrap.sh` says `{said}`"),
+            "remove one of the two",
+        ),
+        Some(_) => return,
+    };
+    tell.warning(codes::DIFFERENCE, entry.key_span, message, hint);
 }
 
 fn push_step(
@@ -136,94 +174,4 @@ fn push_step(
     step.put("attempts", plain(span, 1));
     step.put("onFailure", text(span, policy));
     parts.steps.push(step.into_node());
-}
-
-/// Carries out the flags of a call.
-fn call(words: &[String], at: &Node, cluster: &Cluster<'_>, parts: &mut Parts, tell: &mut Teller<'_>) {
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let Some(flag) = word.strip_prefix("--") else {
-            if word != cluster.name {
-                let message = format!(
-                    "the script joins the cluster `{word}`, and the document is about `{}`",
-                    cluster.name
-                );
-                tell.warning(
-                    codes::FIELD_DIFFERS,
-                    at.span,
-                    message,
-                    "write `${CLUSTER_NAME}`; the document's is joined",
-                );
-            }
-            continue;
-        };
-        let (name, value) = match flag.split_once('=') {
-            Some((name, value)) => (name, value),
-            None => (flag, words.next().map_or("", String::as_str)),
-        };
-        apply(name, value, at, parts, tell);
-    }
-}
-
-fn apply(name: &str, value: &str, at: &Node, parts: &mut Parts, tell: &mut Teller<'_>) {
-    let given = || (!value.is_empty()).then(|| text(at.span, value));
-    match name {
-        "kubelet-extra-args" => {
-            // Variables have been filled in: what is left is split as the image's own script splits it.
-            let words: Vec<String> =
-                split(value).unwrap_or_else(|| value.split_whitespace().map(str::to_owned).collect());
-            flags::lay_over(&words, at, parts);
-        }
-        "container-runtime" if matches!(value, "dockerd" | "docker") => {
-            parts.settings.runtime.put("name", text(at.span, "docker"));
-        }
-        "container-runtime" => {
-            parts.settings.runtime.put_some("name", given().map(|_| text(at.span, "containerd")));
-        }
-        "dns-cluster-ip" if !value.is_empty() => {
-            let servers = value.split(',').map(|server| text(at.span, server.trim())).collect();
-            kubelet::lay_field(&mut parts.settings.config, "clusterDNS", list(at.span, servers));
-        }
-        "docker-config-json" => match bringup_yaml::parse_one(value, Limits::default()) {
-            Ok(Some(config)) if config.entries().is_some() => {
-                parts
-                    .settings
-                    .runtime
-                    .put("dockerConfig", node_config::within(config, &text(at.span, value)));
-            }
-            _ => differs(name, "write it as a JSON object", at, tell),
-        },
-        "apiserver-endpoint" => parts.learnt.endpoint = given().or(parts.learnt.endpoint.take()),
-        "b64-cluster-ca" => {
-            parts.learnt.certificate_authority = given().or(parts.learnt.certificate_authority.take());
-        }
-        "cluster-id" => parts.learnt.id = given().or(parts.learnt.id.take()),
-        "service-ipv4-cidr" | "service-ipv6-cidr" => {
-            parts.learnt.service_range = given().or(parts.learnt.service_range.take());
-        }
-        "use-max-pods" if value == "false" && parts.settings.max_pods.is_none() => {
-            differs(name, "write the number as `maxPodsPerNode`", at, tell);
-        }
-        "pause-container-account" | "pause-container-version" => {
-            differs(name, "the sandbox image is the one of the region, in the version of the plan", at, tell);
-        }
-        "containerd-config-file" | "enable-docker-bridge" | "local-disks" => {
-            differs(name, "do it with a command of `preBootstrapCommands`", at, tell);
-        }
-        "dns-cluster-ip"
-        | "use-max-pods"
-        | "aws-api-retry-attempts"
-        | "mount-bpf-fs"
-        | "ip-family"
-        | "enable-local-outpost" => {}
-        _ => {
-            let message = format!("`/etc/eks/bootstrap.sh` has no flag `--{name}`");
-            tell.error(codes::UNKNOWN_FIELD, at.span, message, "remove it, or correct its spelling");
-        }
-    }
-}
-
-fn differs(flag: &str, hint: &str, at: &Node, tell: &mut Teller<'_>) {
-    let message = format!("`--{flag}` of the call is not carried out: the node will differ");
-    tell.warning(codes::FIELD_DIFFERS, at.span, message, hint);
 }

@@ -41,7 +41,6 @@ pub(super) fn before_bootstrap(given: &Given<'_>, tell: &mut Teller<'_>) -> Vec<
             );
             continue;
         };
-        overtaken::tell_of(command, item.span, tell);
         let name = format!("pre-bootstrap-{}", index + 1);
         let mut step = Branch::new(item.span);
         step.put("name", text(item.span, name.as_str()));
@@ -57,6 +56,13 @@ pub(super) fn before_bootstrap(given: &Given<'_>, tell: &mut Teller<'_>) -> Vec<
         earlier = Some(name);
     }
     steps
+}
+
+/// Tells of commands that change what the plan does not heed.
+pub(super) fn tell_of_overtaken(given: &Given<'_>, docker: bool, tell: &mut Teller<'_>) {
+    for item in given.fields.items("preBootstrapCommands") {
+        overtaken::tell_of(item.text().unwrap_or_default(), item.span, docker, tell);
+    }
 }
 
 /// A step that is tried once and passed over if it fails, as cloud-init does with what eksctl hands to it.

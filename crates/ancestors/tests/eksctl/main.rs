@@ -11,6 +11,7 @@ mod cluster;
 mod findings;
 mod launch;
 mod marks;
+mod own_bootstrap;
 
 use bringup_ancestors::{Input, Read, read};
 use bringup_diag::{Finding, Severity};
