@@ -210,3 +210,80 @@ fn variables_that_are_no_mapping_are_told() {
         |told: &String| told.contains("`zz` in `environment`") && told.contains("must be a mapping");
     assert!(told.iter().any(is_told), "{told:?}");
 }
+
+/// nodeadm joins the flags to one variable of kubelet's unit, which systemd splits at blanks: an item may be two words.
+#[test]
+fn a_flag_and_its_value_may_stand_in_one_item() {
+    let more = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    flags: ['--node-labels \"foo=bar,x=y\"', '--register-with-taints a=b:NoSchedule', '--v 4 --event-qps 7']\n";
+    let cluster = cluster().replace(", --v=5", "").replace(", clusterDNS: [1.1.1.1]", "");
+    let read = translated(&[&cluster, more, ADDITIONS]);
+    support::converts(&read, &bringup_plan::LocalFiles::default());
+    let group = &read.documents[0].cluster.spec.node_groups[0];
+    let labels: Vec<(&str, String)> =
+        group.labels.iter().map(|(key, value)| (key.as_str(), value.to_string())).collect();
+    let expected = [("a", "b"), ("c", "d"), ("foo", "bar"), ("x", "y")];
+    assert_eq!(labels, expected.map(|(key, value)| (key, value.to_owned())));
+    assert_eq!((group.taints[0].key.as_str(), group.taints[0].value.as_str()), ("a", "b"));
+    let flags: Vec<(&str, String)> =
+        group.kubelet.flags.iter().map(|(key, value)| (key.as_str(), value.to_string())).collect();
+    assert_eq!(flags, [("event-qps", "7".to_owned()), ("v", "4".to_owned())]);
+}
+
+/// Built as a NodeConfig, the gate is nodeadm's own, and it looks at the machine.
+#[test]
+fn pulls_in_parallel_are_told_where_nodeadm_does_not_decide() {
+    let more =
+        "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {featureGates: {FastImagePull: true}}\n";
+    for (carriers, told) in
+        [("[nodeconfig]", false), ("[nodeconfig, multipart]", true), ("[multipart]", true)]
+    {
+        let additions = ADDITIONS.replace("}}", &format!("}}, nodeGroups: [{{carriers: {carriers}}}]}}"));
+        let read = translated(&[&cluster(), more, &additions]);
+        let warned = read.findings.iter().any(|finding| {
+            finding.severity.word() == "warning" && finding.message.contains("pulled in parallel")
+        });
+        assert_eq!(warned, told, "{carriers}: {:?}", read.findings);
+    }
+}
+
+/// What nodeadm does once containerd runs with the other snapshotter, where the image has the archive.
+#[test]
+fn the_image_of_the_pod_sandbox_comes_to_the_other_snapshotter() {
+    let more =
+        "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {featureGates: {FastImagePull: true}}\n";
+    let read = translated(&[&cluster().replace(", clusterDNS: [1.1.1.1]", ""), more, ADDITIONS]);
+    let local = bringup_plan::LocalFiles::default();
+    let plan = &support::plans(&read, &local)["nodes"];
+    let position = |wanted: &str| plan.steps.iter().position(|step| step.name.ends_with(wanted)).unwrap();
+    let import = position("import-pause-image");
+    assert!(position("start-runtime") < import && import < position("gate"));
+    let step = &plan.steps[import];
+    let bringup_plan::Action::Run { command, .. } = &step.action else { unreachable!("a command") };
+    let script = command.last().unwrap().to_string();
+    assert!(step.every_boot && script.contains("images import --snapshotter soci"), "{script}");
+}
+
+/// nodeadm looks for NVIDIA's runtime on the machine; here the instance types tell, and additions may say them.
+#[test]
+fn machines_with_accelerators_of_nvidias_are_known_by_their_types() {
+    let additions = ADDITIONS.replace("}}", "}, nodeGroups: [{instanceTypes: [g6e.8xlarge]}]}");
+    let read = translated(&[&cluster().replace(", clusterDNS: [1.1.1.1]", ""), &additions]);
+    let local = bringup_plan::LocalFiles::default();
+    support::converts(&read, &local);
+    let plan = &support::plans(&read, &local)["nodes"];
+    let text =
+        |wanted: &str| {
+            plan.steps.iter().find_map(|step| match &step.action {
+                bringup_plan::Action::WriteFile {
+                    path, content: bringup_plan::Content::Text(text), ..
+                } if path == wanted => Some(text.to_string()),
+                _ => None,
+            })
+        };
+    let config: toml::Table = text("/etc/containerd/config.toml").unwrap().parse().unwrap();
+    let containerd = &config["plugins"]["io.containerd.grpc.v1.cri"]["containerd"];
+    assert_eq!(containerd["default_runtime_name"].as_str(), Some("nvidia"));
+    let nvidia = &containerd["runtimes"]["nvidia"];
+    assert_eq!(nvidia["options"]["BinaryName"].as_str(), Some("/usr/bin/nvidia-container-runtime"));
+    assert!(text("/etc/containerd/base-runtime-spec.json").unwrap().contains("RLIMIT_NOFILE"));
+}

@@ -13,7 +13,7 @@ use bringup_spec::{Fact, Phase, Text};
 use crate::budget::PartSize;
 use crate::first_stage::FirstStage;
 use crate::load::Load;
-use crate::nodeadm_pulls::{parallel_pulls, units_beside};
+use crate::nodeadm_pulls::{is_import, parallel_pulls, units_beside};
 use crate::nodeadm_settings::is_setting;
 use crate::nodeconfig::not_carried;
 use crate::shell::word;
@@ -43,12 +43,14 @@ impl OwnParts {
     pub(crate) fn of(load: &Load<'_>, findings: &mut Findings) -> Self {
         let mut steps = Vec::new();
         let mut inlined = Vec::new();
+        let parallel = parallel_pulls(load).is_some();
         let gate = load.plan.steps.iter().position(|step| matches!(step.action, Action::OpenGate { .. }));
         let before = gate.unwrap_or(load.plan.steps.len());
         // Scripts of every boot run before those of the first.
         let mut once: Option<&str> = None;
         for (index, step) in load.plan.steps.iter().enumerate() {
-            if !matches!(step.action, Action::Run { .. }) || is_setting(load.plan, step) {
+            let is_nodeadms = is_setting(load.plan, step) || parallel && is_import(step);
+            if !matches!(step.action, Action::Run { .. }) || is_nodeadms {
                 continue;
             }
             if index > before {

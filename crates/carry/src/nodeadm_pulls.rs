@@ -1,10 +1,11 @@
 //! Images pulled in parallel, where nodeadm sees to it: one feature gate in the place of files and settings. nodeadm itself
 //! leaves it on machines that are too small.
 
-use bringup_plan::{Action, Content};
+use bringup_plan::{Action, Content, Step};
 use bringup_spec::NodeGroup;
 use bringup_spec::nodeconfig::{
-    SNAPSHOTTER_CONFIG, SNAPSHOTTER_DROP_IN, SNAPSHOTTER_SOCKET, snapshotter_config, snapshotter_plugin,
+    SNAPSHOTTER_CONFIG, SNAPSHOTTER_DROP_IN, SNAPSHOTTER_IMPORT, SNAPSHOTTER_SOCKET, snapshotter_config,
+    snapshotter_plugin,
 };
 use toml::{Table, Value};
 
@@ -44,6 +45,12 @@ pub(crate) fn parallel_pulls(load: &Load<'_>) -> Option<ParallelPulls> {
     take_plugin(&mut config)?;
     let containerd = config.keys().any(|key| key != "version").then(|| toml::to_string(&config));
     Some(ParallelPulls { containerd: containerd.transpose().ok()? })
+}
+
+/// Whether a step gives the snapshotter the image of the pod sandbox, which nodeadm does by itself.
+pub(crate) fn is_import(step: &Step) -> bool {
+    matches!(&step.action, Action::Run { command, .. }
+        if command.iter().map(|word| word.as_literal()).eq(SNAPSHOTTER_IMPORT.map(Some)))
 }
 
 fn has_drop_in(group: &NodeGroup) -> bool {

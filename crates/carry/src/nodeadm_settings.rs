@@ -2,7 +2,10 @@
 //! name servers, and what containers start from, before it.
 
 use bringup_plan::{Action, Content, Plan, Step};
+use bringup_spec::nodeconfig::base_runtime_spec;
 use bringup_yaml::Value;
+
+use crate::nodeadm_pulls::is_import;
 
 /// The program of EKS' images that nodeadm has this done by.
 const PROGRAM: &str = "/usr/bin/setup-local-disks";
@@ -20,7 +23,8 @@ const WITHOUT: [(&str, &str); 3] =
 pub(crate) fn local_storage(plan: &Plan) -> Option<(&Step, Value)> {
     let gate = plan.steps.iter().position(|step| matches!(step.action, Action::OpenGate { .. }));
     let before = plan.steps.get(..gate.unwrap_or(plan.steps.len()))?;
-    let last = before.iter().rev().find(|step| matches!(step.action, Action::Run { .. }))?;
+    let last =
+        before.iter().rev().find(|step| matches!(step.action, Action::Run { .. }) && !is_import(step))?;
     Some((last, setting(last).filter(|_| last.every_boot)?))
 }
 
@@ -78,17 +82,22 @@ pub(crate) fn network(plan: &Plan) -> Option<Value> {
     Some(network)
 }
 
-/// `baseRuntimeSpec` of a NodeConfig in the place of the file.
-pub(crate) fn base_runtime_spec(plan: &Plan) -> Option<Value> {
+/// `baseRuntimeSpec` of a NodeConfig in the place of the file, if it is another than nodeadm's own.
+pub(crate) fn own_base_spec(plan: &Plan) -> Option<Value> {
+    let usual = base_runtime_spec(&serde_json::Map::new());
+    base_spec(plan).filter(|whole| *whole != usual).map(Value::from)
+}
+
+fn base_spec(plan: &Plan) -> Option<serde_json::Value> {
     let whole: serde_json::Value = serde_json::from_str(file(plan, BASE_SPEC)?).ok()?;
-    whole.is_object().then(|| Value::from(whole))
+    whole.is_object().then_some(whole)
 }
 
 /// Whether a setting of the NodeConfig stands for this step.
 pub(crate) fn is_setting(plan: &Plan, step: &Step) -> bool {
     match &step.action {
         Action::WriteFile { path, .. } if path == RESOLUTION => network(plan).is_some(),
-        Action::WriteFile { path, .. } if path == BASE_SPEC => base_runtime_spec(plan).is_some(),
+        Action::WriteFile { path, .. } if path == BASE_SPEC => base_spec(plan).is_some(),
         Action::Run { command, .. } => {
             let again = command.iter().map(|word| word.as_literal()).eq(READ_AGAIN.map(Some));
             again && network(plan).is_some()

@@ -11,7 +11,7 @@ use crate::lost::Lost;
 use crate::multipart::message;
 use crate::nodeadm_parts::{OwnPart, OwnParts};
 use crate::nodeadm_pulls::{GATE, IMAGE_ENDPOINT, parallel_pulls};
-use crate::nodeadm_settings::{base_runtime_spec, local_storage, network};
+use crate::nodeadm_settings::{local_storage, network, own_base_spec};
 
 /// The message and what its parts take. What is placed comes first, then the operator's parts, then the steps:
 /// cloud-init is done with all of them before nodeadm starts kubelet.
@@ -49,7 +49,7 @@ fn node_config(load: &Load<'_>, findings: &mut Findings) -> Value {
     if let Some(config) = config {
         containerd.set("config", config);
     }
-    if let Some(base) = base_runtime_spec(load.plan) {
+    if let Some(base) = own_base_spec(load.plan) {
         containerd.set("baseRuntimeSpec", base);
     }
     put("containerd", containerd);

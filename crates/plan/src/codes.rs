@@ -277,6 +277,10 @@ bringup_diag::codes! {
     /// kubelet and the runtime go by different drivers of control groups: no pod would start. Say the same in
     /// `kubelet.config.cgroupDriver` and in the runtime's configuration, or leave kubelet's out: it follows.
     RUNTIME_DRIVER = "runtime/cgroup-driver";
+    /// Whether containers run in NVIDIA's runtime hangs on the image. nodeadm and `bootstrap.sh` see that on the node; what
+    /// stands in for them goes by the instance types, or by the name of the image's parameter. Where these leave it open,
+    /// pods that want a GPU may find none: write the runtime into `runtime.config`, as the hint has it.
+    RUNTIME_NVIDIA = "runtime/nvidia";
     /// kubelet looks for the runtime on another socket than the one that it listens on. kubelet then waits for the
     /// runtime and ends, and the node is never ready. Remove the endpoint, or say the same under `[grpc]` in
     /// `runtime.config`.

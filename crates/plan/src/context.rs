@@ -10,11 +10,14 @@ use bringup_spec::{
 };
 use bringup_yaml::Path;
 
-use crate::{LocalFiles, Origin, Provenance, versions};
+use crate::{Accelerator, LocalFiles, Origin, Provenance, versions};
 
 /// Labels that eksctl's script adds on images of EKS with `bootstrap.sh`, and that people select nodes by.
 const SCRIPTED_LABELS: [(&str, Fact); 2] =
     [("alpha.eksctl.io/instance-id", Fact::InstanceId), ("node-lifecycle", Fact::Lifecycle)];
+
+/// The label of machines on which nodeadm finds an accelerator of NVIDIA's.
+const NVIDIA_LABEL: &str = "nvidia.com/gpu.present";
 
 /// One node group on its way to a plan.
 pub(crate) struct Context<'a> {
@@ -101,7 +104,19 @@ impl<'a> Context<'a> {
         for (label, fact) in SCRIPTED_LABELS.into_iter().take(count) {
             labels.entry(label.to_owned()).or_insert_with(|| Text::fact(fact));
         }
+        // nodeadm says so of machines on which it finds one.
+        if self.minor >= Minor(35) && self.has_nvidia_by_nodeadm() {
+            labels.entry(NVIDIA_LABEL.to_owned()).or_insert_with(|| Text::literal("true"));
+        }
         labels
+    }
+
+    fn has_nvidia_by_nodeadm(&self) -> bool {
+        let types = &self.group.instance_types;
+        self.takes_as_given()
+            && self.group.in_place_of == Some(ImageProgram::Nodeadm)
+            && !types.is_empty()
+            && types.iter().all(|name| Accelerator::of(name) == Accelerator::Nvidia)
     }
 
     /// The cluster's name in EKS.

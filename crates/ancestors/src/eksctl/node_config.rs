@@ -61,7 +61,7 @@ pub(super) fn lay_over(own: &Entry, given: &Given<'_>, parts: &mut Parts, tell: 
         step
     });
     parts.steps.splice(0..0, resolution);
-    parts.steps.extend(said.disks);
+    parts.steps.extend(said.disks.into_iter().chain(said.import));
 }
 
 /// kubelet takes the last of two lists of taints alone.

@@ -2,8 +2,8 @@
 
 use bringup_diag::Span;
 use bringup_spec::nodeconfig::{
-    PARALLEL_PULLS_NEED, SNAPSHOTTER_CONFIG, SNAPSHOTTER_DROP_IN, SNAPSHOTTER_SOCKET, base_runtime_spec,
-    snapshotter_config, snapshotter_plugin,
+    PARALLEL_PULLS_NEED, SNAPSHOTTER_CONFIG, SNAPSHOTTER_DROP_IN, SNAPSHOTTER_IMPORT, SNAPSHOTTER_SOCKET,
+    base_runtime_spec, snapshotter_config, snapshotter_plugin,
 };
 use bringup_yaml::Node;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use super::merge::one_text;
 use crate::codes;
 use crate::fields::{Record, is_nothing};
 use crate::tell::Teller;
-use crate::tree::{Branch, list, text};
+use crate::tree::{Branch, list, plain, text};
 
 /// Where nodeadm writes what containers start from.
 const PATH: &str = "/etc/containerd/base-runtime-spec.json";
@@ -25,6 +25,8 @@ pub(super) struct Containerd {
     pub(super) files: Vec<Node>,
     /// Drop-ins of its unit.
     pub(super) units: Vec<Node>,
+    /// The step that comes with another snapshotter.
+    pub(super) import: Option<Node>,
     /// Where kubelet asks for images.
     pub(super) image_endpoint: Option<Node>,
 }
@@ -46,16 +48,8 @@ pub(super) fn translated(
     let mut units = Vec::new();
     let mut image_endpoint = None;
     let mut ours = toml::Table::new();
-    let runtime_plugin = if newer { "io.containerd.cri.v1.runtime" } else { "io.containerd.grpc.v1.cri" };
-    if let Some(given) = given {
-        lay(
-            &mut ours,
-            &json!({"plugins": {runtime_plugin: {"containerd": {"runtimes": {"runc": {
-                "base_runtime_spec": PATH,
-            }}}}}}),
-        );
-        files.extend(base_spec(given, tell));
-    }
+    // The plan writes it itself where nothing is said, and has containerd take it.
+    files.extend(given.and_then(|given| base_spec(given, tell)));
     if let Some(gate) = parallel {
         let choice = json!({"snapshotter": "soci", "disable_snapshot_annotations": false});
         let plugins = if newer {
@@ -69,11 +63,11 @@ pub(super) fn translated(
         image_endpoint = Some(text(gate.span, format!("unix://{SNAPSHOTTER_SOCKET}")));
         let (cores, memory) = PARALLEL_PULLS_NEED;
         let message = format!(
-            "images are pulled in parallel on every machine of the group; nodeadm leaves it on those with less than {cores} cores or {} GiB of memory",
+            "images are pulled in parallel on every machine of the group, unless it is built as `nodeconfig`: nodeadm itself leaves it on those with less than {cores} cores or {} GiB of memory",
             memory / 1024
         );
-        let hint = "leave `FastImagePull` out for groups of small machines";
-        tell.warning(codes::DIFFERENCE, gate.span, message, hint);
+        let hint = "write `carriers: [nodeconfig]` with `--with additions.yaml`, or leave `FastImagePull` out for groups of small machines";
+        tell.warning_unless(nodeadm_decides, (codes::DIFFERENCE, gate.span), message, hint);
     }
     let mut runtime = Branch::new(span);
     if ours.is_empty() {
@@ -82,7 +76,7 @@ pub(super) fn translated(
         }
     } else {
         ours.insert("version".to_owned(), toml::Value::Integer(if newer { 3 } else { 2 }));
-        let place = given.or(parallel).map_or(span, |node| node.span);
+        let place = parallel.map_or(span, |node| node.span);
         if let Some(whole) = toml::to_string(&ours).ok().and_then(|ours| one_text(&ours, own)) {
             runtime.put("config", text(place, whole));
         } else {
@@ -91,7 +85,32 @@ pub(super) fn translated(
             tell.error(codes::WRONG_TYPE, place, message, "write TOML");
         }
     }
-    Containerd { runtime: runtime.into_node(), files, units, image_endpoint }
+    let import = parallel.map(|gate| import(gate.span));
+    Containerd { runtime: runtime.into_node(), files, units, import, image_endpoint }
+}
+
+/// Whether every group that pulls in parallel has nothing but NodeConfigs made of it.
+fn nodeadm_decides(document: &Node) -> bool {
+    let groups = document.get("spec").and_then(|spec| spec.get("nodeGroups")?.items()).unwrap_or_default();
+    let items = |group: &Node, key: &str| group.get(key).and_then(Node::items).unwrap_or_default().to_vec();
+    groups.iter().all(|group| {
+        let pulls = |file: &Node| file.get("path").and_then(Node::text) == Some(SNAPSHOTTER_CONFIG);
+        let carriers = items(group, "carriers");
+        let decides =
+            !carriers.is_empty() && carriers.iter().all(|carrier| carrier.text() == Some("nodeconfig"));
+        decides || !items(group, "files").iter().any(pulls)
+    })
+}
+
+/// The step that gives the snapshotter the image of the pod sandbox, on every boot as with nodeadm.
+fn import(span: Span) -> Node {
+    let mut step = Branch::new(span);
+    step.put("name", text(span, "import-pause-image"));
+    step.put("run", list(span, SNAPSHOTTER_IMPORT.map(|word| text(span, word)).to_vec()));
+    step.put("after", list(span, vec![text(span, "runtime")]));
+    step.put("before", list(span, vec![text(span, "gate")]));
+    step.put("everyBoot", plain(span, true));
+    step.into_node()
 }
 
 fn lay(base: &mut toml::Table, over: &Value) {

@@ -127,7 +127,10 @@ fn group(spec: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Node {
     group.put_full("runtime", said.runtime);
     group.put_full("files", list(span, said.files));
     group.put_full("units", list(span, said.units));
-    group.put_full("steps", list(span, said.disks.into_iter().chain(said.name_resolution).collect()));
+    group.put_full(
+        "steps",
+        list(span, said.disks.into_iter().chain(said.name_resolution).chain(said.import).collect()),
+    );
     group.into_node()
 }
 

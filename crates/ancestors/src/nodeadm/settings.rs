@@ -29,6 +29,8 @@ pub(crate) struct Settings {
     pub(crate) units: Vec<Node>,
     /// The step that has name servers read: nodeadm does that before cloud-init comes to any command.
     pub(crate) name_resolution: Option<Node>,
+    /// The step that gives another snapshotter the image of the pod sandbox.
+    pub(crate) import: Option<Node>,
     /// The step that sees to the disks: nodeadm does that behind all commands.
     pub(crate) disks: Option<Node>,
 }
@@ -64,6 +66,7 @@ pub(crate) fn of(spec: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Settin
         files: files.collect(),
         units: instance::joined(instance::drop_ins(&instance), containerd.units),
         name_resolution: restart,
+        import: containerd.import,
         disks: instance::disks(&instance, tell),
     }
 }

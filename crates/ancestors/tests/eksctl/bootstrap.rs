@@ -460,9 +460,9 @@ fn all_of_a_node_config_is_carried_out() {
     );
     let group = group(&text);
     let steps: Vec<&str> = group.steps.iter().map(|step| step.name.as_str()).collect();
-    assert_eq!(steps, ["name-resolution", "pre-bootstrap-1", "local-disks"]);
+    assert_eq!(steps, ["name-resolution", "pre-bootstrap-1", "local-disks", "import-pause-image"]);
     let ran: Vec<String> = programs(&text).into_iter().map(|(name, ..)| name).collect();
-    assert_eq!(ran, ["name-resolution", "pre-bootstrap-1", "local-disks"]);
+    assert_eq!(ran, ["name-resolution", "pre-bootstrap-1", "local-disks", "import-pause-image"]);
     let files: Vec<&str> = group.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(
         files,

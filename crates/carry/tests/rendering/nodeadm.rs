@@ -269,6 +269,19 @@ const PARALLEL: &str = r#"
             [pull_modes.parallel_pull_unpack.decompress_streams.gzip]
             args = ["-d", "-c"]
             path = "/usr/bin/unpigz"
+      steps:
+        - name: local-disks
+          run: [/usr/bin/setup-local-disks, raid0]
+          before: [runtime]
+          everyBoot: true
+        - name: import-pause-image
+          run:
+            - /bin/sh
+            - -c
+            - '[ ! -e /etc/eks/pause.tar ] || exec /usr/bin/ctr --namespace k8s.io images import --snapshotter soci --discard-unpacked-layers=false --local /etc/eks/pause.tar'
+          after: [runtime]
+          before: [gate]
+          everyBoot: true
       units:
         - name: containerd.service
           dropIns:
@@ -293,6 +306,7 @@ fn pulls_in_parallel_are_a_gate_of_the_node_config() {
         "{config}"
     );
     assert!(config.contains("serializeImagePulls: false"), "{config}");
+    assert!(config.contains("strategy: RAID0"), "{config}");
     assert!(!config.contains("soci") && !config.contains("containerd:"), "{config}");
 
     // What is the operator's own stays.
@@ -305,5 +319,20 @@ fn pulls_in_parallel_are_a_gate_of_the_node_config() {
     let other = carried("", "8mb");
     let config = &other.last().unwrap().2;
     assert!(!config.contains("FastImagePull") && config.contains("soci"), "{config}");
-    assert_eq!(other.len(), 2, "{other:#?}");
+    // Then the files, and the step that is nodeadm's with the gate, are carried as they are.
+    assert_eq!(other.len(), 3, "{other:#?}");
+}
+
+/// nodeadm has its own specification of what containers start from: only another one is worth saying.
+#[test]
+fn nodeadms_own_base_spec_is_not_said_to_it() {
+    let mut document = sample::document(
+        "aws",
+        "amazon-linux-2023",
+        "      agent: none\n      inPlaceOf: nodeadm\n      instanceTypes: [g5.xlarge]\n",
+    );
+    document.cluster.spec.flavour = bringup_spec::Flavour::Eks;
+    let parts = parts_of(&rendered(&document, Carrier::NodeConfig));
+    let [(_, _, config)] = parts.as_slice() else { panic!("{parts:#?}") };
+    assert!(!config.contains("baseRuntimeSpec") && !config.contains("nvidia"), "{config}");
 }

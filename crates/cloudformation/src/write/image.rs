@@ -1,5 +1,6 @@
 //! Which image an instance starts from, and what is known about it.
 
+use bringup_plan::Accelerator;
 use bringup_spec::{Architecture, OsFamily, SoftwareSource};
 
 use super::Request;
@@ -14,14 +15,6 @@ pub(crate) enum ImageSource {
     /// Nobody knows: it is asked for when the template is deployed.
     Asked,
 }
-
-/// Families of instance types with NVIDIA's accelerators.
-const NVIDIA: [&str; 13] =
-    ["p2", "p3", "p3dn", "p4d", "p4de", "p5", "p5e", "p5en", "g4dn", "g5", "g5g", "g6", "g6e"];
-/// Further ones are recognised by how their names begin.
-const NVIDIA_PREFIXES: [&str; 4] = ["p6", "g3", "gr6", "g7"];
-/// Families of instance types with AWS' own accelerators.
-const NEURON_PREFIXES: [&str; 2] = ["inf", "trn"];
 
 /// Where the id of the group's image comes from.
 pub(crate) fn image_source(request: &Request<'_>) -> ImageSource {
@@ -44,7 +37,9 @@ fn wants_eks_image(request: &Request<'_>) -> bool {
 fn eks_parameter(request: &Request<'_>) -> Option<String> {
     let minor = request.document.cluster.spec.kubernetes.version.minor;
     let arm = request.group.architecture == Architecture::Aarch64;
-    let accelerator = accelerator(&request.group.instance_types);
+    // The first type is the one to launch.
+    let accelerator =
+        request.group.instance_types.first().map_or(Accelerator::None, |name| Accelerator::of(name));
     let version = request.group.os.version.as_deref();
     match request.group.os.family {
         // The last minor with an image of Amazon Linux 2 is 1.32.
@@ -122,26 +117,6 @@ fn debian_processor(arm: bool) -> &'static str {
 fn ubuntu_volume(release: &str) -> &'static str {
     let year: Option<u32> = release.split('.').next().and_then(|year| year.parse().ok());
     if year.is_some_and(|year| year < 24) { "ebs-gp2" } else { "ebs-gp3" }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Accelerator {
-    None,
-    Nvidia,
-    Neuron,
-}
-
-/// The accelerator that the first instance type has: the one to launch.
-fn accelerator(types: &[String]) -> Accelerator {
-    let family = types.first().and_then(|name| name.split('.').next()).unwrap_or_default();
-    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| family.starts_with(prefix));
-    if NVIDIA.contains(&family) || begins(&NVIDIA_PREFIXES) {
-        Accelerator::Nvidia
-    } else if begins(&NEURON_PREFIXES) {
-        Accelerator::Neuron
-    } else {
-        Accelerator::None
-    }
 }
 
 /// The smallest root volume that the image fits on: EC2 refuses a smaller one than the image's snapshot.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use bringup_diag::Finding;
 use bringup_kubelet::{Lookup, Minor, OLDEST, flag, obsolete_flag_value};
-use bringup_spec::{Fact, JoinMethod, NodeNamePolicy, RuntimeName, Segment, Text};
+use bringup_spec::{Fact, ImageProgram, JoinMethod, NodeNamePolicy, RuntimeName, Segment, Text};
 
 use super::config::{WITH_PROVIDER_ID, provider_id};
 use super::reserved::flag_instead;
@@ -186,12 +187,7 @@ fn check(context: &mut Context<'_>, path: &bringup_yaml::Path, name: &str, value
                 }
             }
             if let Some(field) = known.shadows {
-                context.key_warning(
-                    codes::FLAG_SHADOWS,
-                    path,
-                    format!("`--{name}` overrides the field `{field}` of kubelet's configuration"),
-                    format!("write `{field}` under `kubelet.config` instead"),
-                );
+                tell_shadow(context, path, name, field);
             } else if let Some(since) = known.deprecated {
                 let hint = known.instead.unwrap_or("remove it when you can");
                 context.key_warning(
@@ -234,6 +230,42 @@ fn check(context: &mut Context<'_>, path: &bringup_yaml::Path, name: &str, value
             );
         }
     }
+}
+
+/// That a flag stands above a field. Where it was another program's input, nothing changes by that, unless the field is
+/// there as well.
+fn tell_shadow(context: &mut Context<'_>, path: &bringup_yaml::Path, name: &str, field: &str) {
+    let (message, hint) = match context.group.in_place_of.filter(|_| context.takes_as_given()) {
+        None => (
+            format!("`--{name}` overrides the field `{field}` of kubelet's configuration"),
+            format!("write `{field}` under `kubelet.config` instead"),
+        ),
+        Some(program) => {
+            let mut keys = field.split('.');
+            let first = keys.next().and_then(|key| context.group.kubelet.config.get(key));
+            let program = match program {
+                ImageProgram::Bootstrap => "bootstrap.sh",
+                ImageProgram::Nodeadm => "nodeadm",
+            };
+            if keys.try_fold(first, |value, key| Some(value?.get(key))).flatten().is_none() {
+                let message = format!(
+                    "kubelet goes by `--{name}`, as with `{program}`: flags win over `{field}` of its configuration"
+                );
+                let hint =
+                    format!("nothing has to change; a Bringup document has `{field}` under `kubelet.config`");
+                let place = context.document.key_place(path);
+                context.findings.push(Finding::note(codes::FLAG_SHADOWS, message).at(place).hint(hint));
+                return;
+            }
+            (
+                format!(
+                    "`{field}` of kubelet's configuration has no effect, as with `{program}`: kubelet goes by `--{name}`"
+                ),
+                "write it in one of the two places".to_owned(),
+            )
+        }
+    };
+    context.key_warning(codes::FLAG_SHADOWS, path, message, hint);
 }
 
 /// The flags as words of a command line, the way systemd splits a variable: at white space, outside quotes.

@@ -11,15 +11,12 @@ use toml::Table;
 
 use super::toml_text::lay_over;
 use super::{Surroundings, Work, json as json_text, migrate, toml_text};
+use crate::runtime::handler::{BASE_SPEC, NVIDIA_RUNTIME, PAUSE_IMAGE, RUNC};
 use crate::steps::{plain, write_file};
 use crate::{Action, Content, Step, codes};
 
 pub(super) const CONFIG: &str = "/etc/containerd/config.toml";
-const BASE_SPEC: &str = "/etc/containerd/base-runtime-spec.json";
-const PAUSE_IMAGE: &str = "localhost/kubernetes/pause:latest";
 const PAUSE_ARCHIVE: &str = "/etc/eks/pause.tar";
-const NVIDIA_RUNTIME: &str = "/usr/bin/nvidia-container-runtime";
-const RUNC: &str = "/usr/sbin/runc";
 
 /// Whether images are pulled in parallel: asked for, on a machine that is large enough.
 pub(super) fn pulls_in_parallel(config: &NodeConfig, around: &Surroundings) -> bool {
@@ -27,6 +24,11 @@ pub(super) fn pulls_in_parallel(config: &NodeConfig, around: &Surroundings) -> b
     config.has_feature("FastImagePull")
         && around.cores.is_some_and(|found| found >= cores)
         && around.memory_mib.is_some_and(|found| found >= memory)
+}
+
+/// What containers start from where nobody says anything of it, on one line: room in user-data is dear.
+pub(crate) fn default_base_spec() -> String {
+    format!("{}\n", base_runtime_spec(&serde_json::Map::new()))
 }
 
 /// Where kubelet asks for images when they are pulled in parallel.

@@ -3,7 +3,7 @@
 //! nodeadm decides by what it finds on the machine; that is [`Surroundings`]. What only the platform knows stays a fact of
 //! the plan.
 
-mod containerd;
+pub(crate) mod containerd;
 pub mod expression;
 mod json;
 mod kubelet;

@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use toml::{Table, Value};
 
 use super::containerd::{CRI_2, RUNTIME_3};
+use super::handler::{Handler, handler};
 use crate::codes;
 use crate::context::Context;
 
@@ -101,7 +102,7 @@ fn contradiction(context: &mut Context<'_>, path: &Path, told: &str, driver: &st
 }
 
 fn containerd_driver(context: &mut Context<'_>, fragment: &Table) -> String {
-    let (default, told) = told(fragment);
+    let (default, told) = told(fragment, handler(context));
     let path = context.at(["runtime", "config"]);
     let kubelets = kubelets_driver(context);
     let followed = told.iter().find(|told| told.runtime == default && told.explicit);
@@ -131,9 +132,9 @@ fn containerd_driver(context: &mut Context<'_>, fragment: &Table) -> String {
     driver
 }
 
-/// The default runtime, and what each runtime of the fragment that runc stands behind goes by.
-fn told(fragment: &Table) -> (String, Vec<Told>) {
-    let mut default = "runc".to_owned();
+/// The default runtime, `usual` if nothing is said, and what each runtime of the fragment that runc stands behind goes by.
+fn told(fragment: &Table, usual: Handler) -> (String, Vec<Told>) {
+    let mut default = usual.name.to_owned();
     let mut all = Vec::new();
     for plugin in [CRI_2, RUNTIME_3] {
         let at = |keys: [&str; 3]| keys.iter().try_fold(fragment, |table, key| table.get(*key)?.as_table());
@@ -143,12 +144,12 @@ fn told(fragment: &Table) -> (String, Vec<Told>) {
         }
         for (name, runtime) in containerd.get("runtimes").and_then(Value::as_table).into_iter().flatten() {
             let kind = runtime.get("runtime_type").and_then(Value::as_str);
-            let ours = name == "runc";
+            let ours = name == usual.name || (usual.beside_runc && name == "runc");
             if kind != Some("io.containerd.runc.v2") && !(ours && kind.is_none()) {
                 continue;
             }
             let option = runtime.get("options").and_then(|options| options.get("SystemdCgroup")?.as_bool());
-            // What is not said of runc, the rest of the configuration says.
+            // What is not said of ours, the rest of the configuration says.
             if option.is_none() && ours {
                 continue;
             }

@@ -6,6 +6,7 @@ use bringup_kubelet::Minor;
 use toml::{Table, Value};
 
 use super::fragment;
+use super::handler::{self, BASE_SPEC, Handler};
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::{Origin, codes, software, versions};
@@ -43,9 +44,11 @@ pub(super) fn config(
     let systemd = decisions.cgroup_driver == "systemd";
     let cdi = context.minor >= Minor(32);
     let cni = software::cni_directory(context);
+    let handler = handler::handler(context);
+    handler::tell(context, schema);
     let text = match schema {
-        3 => schema_3(sandbox_image, cni, systemd, cdi),
-        _ => schema_2(sandbox_image, cni, systemd, cdi),
+        3 => schema_3(sandbox_image, cni, (handler, systemd), cdi),
+        _ => schema_2(sandbox_image, cni, (handler, systemd), cdi),
     };
     let Some(fragment) = fragment else { return Some(text) };
     let mut table = text.parse::<Table>().ok()?;
@@ -183,13 +186,24 @@ fn head(schema: u8) -> String {
     )
 }
 
-/// What both schemas say of runc and of CNI, in the plugin of that name.
-fn runtime(plugin: &str, cni: &str, systemd: bool) -> String {
+/// What both schemas say of the default runtime and of CNI, in the plugin of that name.
+fn runtime(plugin: &str, cni: &str, (handler, systemd): (Handler, bool)) -> String {
     let cni = quoted(cni);
+    let base =
+        if handler.base_spec { format!("base_runtime_spec = \"{BASE_SPEC}\"\n") } else { String::new() };
+    let program = handler.program.map(|program| format!("BinaryName = \"{program}\"\n")).unwrap_or_default();
+    let runc = if handler.beside_runc { described(plugin, "runc", "", "", systemd) } else { String::new() };
+    let default = described(plugin, handler.name, &base, &program, systemd);
     format!(
-        "\n[plugins.\"{plugin}\".containerd.runtimes.runc]\nruntime_type = \"io.containerd.runc.v2\"\n\n\
-         [plugins.\"{plugin}\".containerd.runtimes.runc.options]\nSystemdCgroup = {systemd}\n\n\
-         [plugins.\"{plugin}\".cni]\nbin_dir = {cni}\nconf_dir = \"/etc/cni/net.d\"\n"
+        "{default}{runc}\
+         \n[plugins.\"{plugin}\".cni]\nbin_dir = {cni}\nconf_dir = \"/etc/cni/net.d\"\n"
+    )
+}
+
+fn described(plugin: &str, name: &str, base: &str, program: &str, systemd: bool) -> String {
+    format!(
+        "\n[plugins.\"{plugin}\".containerd.runtimes.{name}]\nruntime_type = \"io.containerd.runc.v2\"\n{base}\n\
+         [plugins.\"{plugin}\".containerd.runtimes.{name}.options]\n{program}SystemdCgroup = {systemd}\n"
     )
 }
 
@@ -197,28 +211,28 @@ fn registry(plugin: &str) -> String {
     format!("\n[plugins.\"{plugin}\".registry]\nconfig_path = \"{REGISTRY_CONFIG}\"\n")
 }
 
-fn schema_2(sandbox_image: &str, cni: &str, systemd: bool, cdi: bool) -> String {
+fn schema_2(sandbox_image: &str, cni: &str, default: (Handler, bool), cdi: bool) -> String {
     let image = quoted(sandbox_image);
     let cdi = if cdi { "enable_cdi = true\n" } else { "" };
     let head = head(2);
-    let runtime = runtime(CRI_2, cni, systemd);
+    let (runtime, name) = (runtime(CRI_2, cni, default), default.0.name);
     let registry = registry(CRI_2);
     format!(
         "{head}\n[plugins.\"{CRI_2}\"]\nsandbox_image = {image}\n{cdi}\n\
-         [plugins.\"{CRI_2}\".containerd]\ndefault_runtime_name = \"runc\"\ndiscard_unpacked_layers = true\n{runtime}{registry}"
+         [plugins.\"{CRI_2}\".containerd]\ndefault_runtime_name = \"{name}\"\ndiscard_unpacked_layers = true\n{runtime}{registry}"
     )
 }
 
-fn schema_3(sandbox_image: &str, cni: &str, systemd: bool, cdi: bool) -> String {
+fn schema_3(sandbox_image: &str, cni: &str, default: (Handler, bool), cdi: bool) -> String {
     let image = quoted(sandbox_image);
     let head = head(3);
-    let runtime = runtime(RUNTIME_3, cni, systemd);
+    let (runtime, name) = (runtime(RUNTIME_3, cni, default), default.0.name);
     let registry = registry(IMAGES_3);
     let cdi = if cdi { "\n[plugins.\"io.containerd.cri.v1.runtime\"]\nenable_cdi = true\n" } else { "" };
     format!(
         "{head}\n[plugins.\"{IMAGES_3}\"]\ndiscard_unpacked_layers = true\n\n\
          [plugins.\"{IMAGES_3}\".pinned_images]\nsandbox = {image}\n{registry}{cdi}\n\
-         [plugins.\"{RUNTIME_3}\".containerd]\ndefault_runtime_name = \"runc\"\n{runtime}"
+         [plugins.\"{RUNTIME_3}\".containerd]\ndefault_runtime_name = \"{name}\"\n{runtime}"
     )
 }
 
@@ -253,14 +267,16 @@ fn merge(base: &mut Table, over: Table) {
 mod tests {
     use super::*;
 
+    const RUNC: Handler = Handler { name: "runc", program: None, base_spec: false, beside_runc: false };
+
     #[test]
     fn schemas_are_written_as_containerd_reads_them() {
-        let two: Table = schema_2("pause", "/opt/cni/bin", true, false).parse().unwrap();
+        let two: Table = schema_2("pause", "/opt/cni/bin", (RUNC, true), false).parse().unwrap();
         let cri = two["plugins"][CRI_2].as_table().unwrap();
         assert_eq!(cri["sandbox_image"].as_str(), Some("pause"));
         assert_eq!(cri["containerd"]["runtimes"]["runc"]["options"]["SystemdCgroup"].as_bool(), Some(true));
         assert!(!cri.contains_key("enable_cdi"));
-        let three: Table = schema_3("pause\"\\\u{1}", "/opt/cni/bin", false, true).parse().unwrap();
+        let three: Table = schema_3("pause\"\\\u{1}", "/opt/cni/bin", (RUNC, false), true).parse().unwrap();
         assert_eq!(three["plugins"][IMAGES_3]["pinned_images"]["sandbox"].as_str(), Some("pause\"\\\u{1}"));
         assert_eq!(three["plugins"][RUNTIME_3]["enable_cdi"].as_bool(), Some(true));
         let options = &three["plugins"][RUNTIME_3]["containerd"]["runtimes"]["runc"]["options"];
@@ -287,8 +303,8 @@ mod tests {
         };
         // Both of containerd's majors: "`mirrors` cannot be set when `config_path` is provided".
         for (text, images, runtime) in [
-            (schema_2("p", "/c", true, false), CRI_2, CRI_2),
-            (schema_3("p", "/c", true, false), IMAGES_3, RUNTIME_3),
+            (schema_2("p", "/c", (RUNC, true), false), CRI_2, CRI_2),
+            (schema_3("p", "/c", (RUNC, true), false), IMAGES_3, RUNTIME_3),
         ] {
             let mirrors =
                 format!("[plugins.'{images}'.registry.mirrors.'docker.io']\nendpoint = ['https://m']");

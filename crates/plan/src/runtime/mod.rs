@@ -4,17 +4,19 @@ mod agreement;
 mod containerd;
 pub(crate) mod docker;
 mod fragment;
+pub(crate) mod handler;
 pub(crate) mod versions;
 
 pub(crate) use agreement::settle;
 use bringup_kubelet::Minor;
 use bringup_spec::{JoinMethod, Phase, RuntimeName, Text, authority_fault};
 
+use self::handler::{BASE_SPEC, PAUSE_IMAGE};
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::kubelet::unit::runtime_unit;
 use crate::steps::{plain, write_file};
-use crate::{Action, Content, Origin, Step, aws, codes};
+use crate::{Action, Content, Origin, Step, aws, codes, nodeadm};
 
 /// The image of the pod sandbox.
 ///
@@ -29,6 +31,12 @@ pub(crate) fn sandbox_image(context: &mut Context<'_>, decisions: &Decisions) ->
         }
         context.origin("sandbox image", image, Origin::Document(path));
         return image.clone();
+    }
+    let named = context.spec.aws.as_ref().is_some_and(|aws| aws.registry_account.is_some());
+    if handler::is_nodeadms(context) && !named {
+        let how = "the one that EKS' images with nodeadm have".to_owned();
+        context.origin("sandbox image", PAUSE_IMAGE, Origin::Default(how));
+        return PAUSE_IMAGE.to_owned();
     }
     let version = if context.minor >= Minor(31) { "3.10" } else { "3.5" };
     let eks = decisions.join == JoinMethod::EksToken;
@@ -126,6 +134,14 @@ pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions, sandbox_im
         }
     };
     let mut reads = Vec::new();
+    if handler::is_nodeadms(context) {
+        if !context.group.files.iter().chain(&context.spec.files).any(|file| file.path.as_str() == BASE_SPEC)
+        {
+            let content = Content::Text(Text::literal(nodeadm::containerd::default_base_spec()));
+            steps.push(write_file("base-runtime-spec", Phase::Runtime, BASE_SPEC, "0644", content));
+        }
+        reads.push(BASE_SPEC.to_owned());
+    }
     if let Some((path, content)) = path {
         steps.push(write_file("runtime-config", Phase::Runtime, path, "0644", content));
         reads.push(path.to_owned());

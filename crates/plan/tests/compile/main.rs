@@ -14,6 +14,7 @@ mod election;
 mod findings;
 mod flavours;
 mod hooks;
+mod in_place_of;
 mod join;
 mod kubelet;
 mod order;

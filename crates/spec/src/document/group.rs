@@ -115,7 +115,9 @@ choices! {
         /// `/etc/eks/bootstrap.sh`: memory kept for the pods of the instance type; with the flavour `eks`, no files and labels
         /// of eksctl's.
         Bootstrap = "bootstrap",
-        /// `nodeadm`: memory kept for the pods of the instance type or of `maxPods.expression`.
+        /// `nodeadm`: memory kept for the pods of the instance type or of `maxPods.expression`; on Amazon Linux 2023, the sandbox
+        /// image, the program of runc and the limits of containers that it sets. With both programs, NVIDIA's runtime on
+        /// machines with its accelerators.
         Nodeadm = "nodeadm",
     }
 }

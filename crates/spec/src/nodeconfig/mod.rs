@@ -22,8 +22,8 @@ pub use check::check;
 pub use decode::read;
 pub use merge::merge;
 pub use parallel_pulls::{
-    PARALLEL_PULLS_NEED, SNAPSHOTTER_CONFIG, SNAPSHOTTER_DROP_IN, SNAPSHOTTER_SOCKET, snapshotter_config,
-    snapshotter_plugin,
+    PARALLEL_PULLS_NEED, SNAPSHOTTER_CONFIG, SNAPSHOTTER_DROP_IN, SNAPSHOTTER_IMPORT, SNAPSHOTTER_SOCKET,
+    snapshotter_config, snapshotter_plugin,
 };
 pub use unpack::{Unpacked, unpack};
 

@@ -17,6 +17,14 @@ pub const SNAPSHOTTER_DROP_IN: (&str, &str) = (
     "[Unit]\nRequires=soci-snapshotter.service\nAfter=soci-snapshotter.service\n",
 );
 
+/// The command that gives it the image of the pod sandbox, which came with the machine's image and was unpacked for another.
+/// Older images have no such archive.
+pub const SNAPSHOTTER_IMPORT: [&str; 3] = [
+    "/bin/sh",
+    "-c",
+    "[ ! -e /etc/eks/pause.tar ] || exec /usr/bin/ctr --namespace k8s.io images import --snapshotter soci --discard-unpacked-layers=false --local /etc/eks/pause.tar",
+];
+
 /// What stands in the snapshotter's configuration, as a table of TOML.
 pub fn snapshotter_config() -> Value {
     json!({
