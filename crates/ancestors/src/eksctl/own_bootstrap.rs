@@ -127,7 +127,9 @@ fn tell_of_unmarked(
 
 /// Names a field of the group that the call does not pass on; `said` is what the call says in its place.
 fn tell_of_unsaid(field: &str, said: Option<&str>, given: &Given<'_>, tell: &mut Teller<'_>) {
-    let Some(entry) = given.fields.entry(field) else { return };
+    let Some(entry) = given.fields.entry(field).filter(|entry| entry.value.text() != Some("0")) else {
+        return;
+    };
     let (message, hint) = match said {
         None => (
             format!(

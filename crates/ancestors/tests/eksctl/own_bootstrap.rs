@@ -113,6 +113,14 @@ fn what_the_helpers_arguments_pass_on_is_not_told_of() {
     assert_eq!(warnings, Vec::<String>::new());
 }
 
+/// For eksctl none is no number.
+#[test]
+fn no_number_of_pods_is_nothing_to_tell_of() {
+    let of =
+        |pods: u32| is_told(&config(&calling(&format!("maxPodsPerNode: {pods}"), "")), "`maxPodsPerNode`");
+    assert!(of(17) && !of(0));
+}
+
 /// eksctl's own script passes the address on, and one in its place only what it says itself.
 #[test]
 fn an_address_of_dns_that_an_own_bootstrap_does_not_pass_on_is_told_of() {
