@@ -73,6 +73,9 @@ pub(crate) struct Metadata {
 
 /// Who the role of the lab's instances is to AWS.
 pub(crate) const ACCESS_KEY: &str = "ASIALAB0000000000000";
+/// The address of the other family that an instance has, for clusters of that.
+const IPV6: &str = "fd77::10";
+
 const TOKEN: &str = "lab-session-token";
 
 impl Metadata {
@@ -101,6 +104,7 @@ impl Metadata {
             ("meta-data/hostname".to_owned(), text(&instance.hostname())),
             ("meta-data/local-hostname".to_owned(), text(&instance.hostname())),
             ("meta-data/local-ipv4".to_owned(), text(&instance.address.to_string())),
+            ("meta-data/ipv6".to_owned(), text(IPV6)),
             ("meta-data/ami-id".to_owned(), text("ami-0123456789abcdef0")),
             ("meta-data/placement/availability-zone".to_owned(), text(&instance.zone)),
             ("meta-data/placement/region".to_owned(), text(instance.region())),

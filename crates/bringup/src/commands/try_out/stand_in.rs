@@ -35,6 +35,10 @@ pub(super) fn adapt(group: &mut NodeGroup, real: bool, terminal: &mut Terminal) 
         group.architecture = here;
         group.instance_types.clear();
     }
+    if !group.kernel_arguments.is_empty() {
+        group.kernel_arguments.clear();
+        terminal.say("the kernel is this machine's: `kernelArguments` are set aside\n");
+    }
     if let Some(swap) = group.swap.as_mut().filter(|swap| swap.policy == SwapPolicy::File) {
         *swap = Swap { policy: SwapPolicy::Keep, size_mib: None, path: None };
         terminal.say(
