@@ -45,7 +45,6 @@ const SILENT: &[(&[&str], &str)] = &[
     (&["without", "/bin/touch /opt/tectonic/init_"], "the same"),
     (&["without", "EnvironmentFile=/etc/kubernetes/kubelet.env"], "kubelet's unit always reads it"),
     (&["without", "--kubeconfig="], "it is where kubelet's is without the flag, too"),
-    (&["without", "--client-ca-file="], "kubelet always has the cluster's authority"),
     (&["without", "--cluster-domain=cluster.local"], "the cluster's, and the same without it"),
     (&["without", "--cluster-dns="], "the cluster's, and the other config says it"),
 ];

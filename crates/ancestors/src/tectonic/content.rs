@@ -1,9 +1,11 @@
 //! What is in a file of an Ignition config: a data URL, a text in the config itself, or an address with a digest.
 
+use std::fmt::Write as _;
 use std::io::Read as _;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_yaml::Node;
+use sha2::{Digest as _, Sha256, Sha512};
 
 /// Nothing that a node is configured with is honestly larger.
 const LARGEST: u64 = 16 * 1024 * 1024;
@@ -19,10 +21,41 @@ pub(super) enum Source {
     Beside(String),
     /// It cannot be read: why.
     Broken(&'static str),
+    /// It has another hash than the one that is said: that one, and its own.
+    Other { said: String, has: String },
+    /// Of a hash that Ignition does not know.
+    UnknownHash(String),
 }
 
-/// The source of a file's `contents`; none if nothing is said.
+/// The source of a file's `contents`; none if nothing is said. What is in the config has the hash that is said of it.
 pub(super) fn source(contents: &Node) -> Option<Source> {
+    let source = unverified(contents)?;
+    let remote = contents.get("remote").filter(|remote| remote.entries().is_some());
+    let (Source::Inline(bytes), Some(said)) = (&source, hash(remote.unwrap_or(contents))) else {
+        return Some(source);
+    };
+    // Ignition hashes what has been unpacked.
+    let (kind, sum) = said.split_once('-').unwrap_or((said.as_str(), ""));
+    let has = match kind {
+        "sha256" => hex(&Sha256::digest(bytes)),
+        "sha512" => hex(&Sha512::digest(bytes)),
+        _ => return Some(Source::UnknownHash(said)),
+    };
+    if has.eq_ignore_ascii_case(sum) {
+        return Some(source);
+    }
+    let has = format!("{kind}-{has}");
+    Some(Source::Other { said, has })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+fn unverified(contents: &Node) -> Option<Source> {
     let said = |key: &str| contents.get(key).and_then(Node::text).filter(|text| !text.is_empty());
     if let Some(inline) = contents.get("inline").and_then(Node::text) {
         return Some(Source::Inline(inline.as_bytes().to_vec()));
@@ -55,8 +88,8 @@ pub(super) fn source(contents: &Node) -> Option<Source> {
     })
 }
 
-/// `KIND-HEX`, or Container Linux Config's `{function: KIND, sum: HEX}`.
-fn hash(given: &Node) -> Option<String> {
+/// The hash that is said: `KIND-HEX`, or Container Linux Config's `{function: KIND, sum: HEX}`.
+pub(super) fn hash(given: &Node) -> Option<String> {
     let hash = given.get("verification")?.get("hash")?;
     if let Some(text) = hash.text() {
         return (!text.is_empty()).then(|| text.to_owned());

@@ -4,6 +4,7 @@ use bringup_diag::Span;
 use bringup_yaml::{Limits, Node, parse_one};
 
 use super::group::{Cluster, Group, literal, put_at, say};
+use super::own_fields;
 use crate::codes;
 use crate::kubelet_flags;
 use crate::tell::Teller;
@@ -103,6 +104,7 @@ pub(super) fn take(
     let is_elsewhere = cluster.kubeconfig.as_ref().is_some_and(|source| source.get("file").is_none())
         || words.iter().any(|word| word.trim_start_matches('-').starts_with("bootstrap-kubeconfig"));
     let mut words = words.iter().peekable();
+    let mut flags: Vec<(String, String)> = Vec::new();
     while let Some(word) = words.next() {
         let Some(flag) =
             word.strip_prefix("--").or_else(|| word.strip_prefix('-')).filter(|flag| !flag.is_empty())
@@ -127,8 +129,14 @@ pub(super) fn take(
             continue;
         }
         // As kubelet does.
-        one(&name.replace('_', "-"), &value, span, group, cluster, tell);
+        flags.push((name.replace('_', "-"), value));
     }
+    // A flag goes before the field of the file, wherever it stands.
+    flags.sort_by_key(|(name, _)| name != "config");
+    for (name, value) in &flags {
+        one(name, value, span, group, cluster, tell);
+    }
+    own_fields::take(group, span, tell);
 }
 
 fn one(name: &str, value: &str, span: Span, group: &mut Group, cluster: &mut Cluster, tell: &mut Teller<'_>) {
@@ -138,7 +146,10 @@ fn one(name: &str, value: &str, span: Span, group: &mut Group, cluster: &mut Clu
     };
     match name {
         "node-labels" => labels(value, span, group, tell),
-        "register-with-taints" => group.taints = kubelet_flags::taints(value, span),
+        "register-with-taints" => {
+            group.taints = kubelet_flags::taints(value, span);
+            group.is_master |= group.taints.iter().any(own_fields::is_of_control_plane);
+        }
         "max-pods" => group.max_pods = Some(plain(span, value)),
         "cluster-dns" => {
             let servers = value.split(',').filter(|server| !server.is_empty());
@@ -161,11 +172,7 @@ fn one(name: &str, value: &str, span: Span, group: &mut Group, cluster: &mut Clu
             cluster.kubeconfig = Some(file.into_node());
         }
         "config" => config_file(value, span, group, cluster, tell),
-        "client-ca-file" if value != "/etc/kubernetes/ca.crt" => {
-            let message = format!("the cluster's authority is in `/etc/kubernetes/ca.crt`, not in `{value}`");
-            tell.note(codes::DIFFERENCE, span, message, "nothing has to be done");
-        }
-        "client-ca-file" => {}
+        "client-ca-file" => put_at(&mut group.config, own_fields::AUTHORITY, text(span, value)),
         "cloud-provider" => {
             group.on_aws |= value == "aws";
             // In-tree providers went with 1.27; what is left is `external`, which the plan decides.
@@ -256,6 +263,10 @@ fn config_file(path: &str, span: Span, group: &mut Group, cluster: &mut Cluster,
             "clusterDNS" => say(&mut cluster.dns, value, "`clusterDNS`", tell),
             "clusterDomain" => say(&mut cluster.domain, value, "`clusterDomain`", tell),
             "maxPods" => group.max_pods = Some(value),
+            "registerWithTaints" if value.items().is_some() => {
+                group.taints = value.items().unwrap_or_default().to_vec();
+                group.is_master |= group.taints.iter().any(own_fields::is_of_control_plane);
+            }
             key => group.config.put(key, value),
         }
     }
@@ -266,8 +277,7 @@ fn labels(value: &str, span: Span, group: &mut Group, tell: &mut Teller<'_>) {
     for label in value.split(',').filter(|label| !label.is_empty()) {
         let (key, value) = label.split_once('=').unwrap_or((label, ""));
         let is_role = key.starts_with("node-role.kubernetes.io/");
-        group.is_master |=
-            matches!(key, "node-role.kubernetes.io/master" | "node-role.kubernetes.io/control-plane");
+        group.is_master |= own_fields::LABELS.contains(&key);
         if is_role {
             let message =
                 format!("kubelet may not give its node the label `{key}` since 1.16: it is not taken over");

@@ -1,5 +1,7 @@
 //! What one config says of its nodes and of their cluster, as it is found.
 
+use std::collections::BTreeMap;
+
 use bringup_diag::Span;
 use bringup_spec::Text;
 use bringup_yaml::{Content, Entry, Node, Style};
@@ -13,30 +15,44 @@ use crate::tree::{Branch, list, plain, text};
 pub(super) struct Kept {
     unit: Vec<String>,
     service: Vec<String>,
+    /// What the plan's own drop-in, `90-bringup.conf`, would take back.
+    last: Vec<String>,
 }
 
 impl Kept {
     /// Keeps a setting.
     pub(super) fn keep(&mut self, section: &str, key: &str, value: &str) {
         let line = format!("{key}={value}");
-        if section == "Unit" { self.unit.push(line) } else { self.service.push(line) }
+        match (section, key) {
+            ("Unit", _) => self.unit.push(line),
+            ("Service", "RestartSec" | "EnvironmentFile") => self.last.push(line),
+            _ => self.service.push(line),
+        }
     }
 
-    /// A unit with a drop-in that holds them; none where nothing is kept.
+    /// A unit with drop-ins that hold them; none where nothing is kept.
     pub(super) fn unit(&self, name: &str, span: Span) -> Option<Node> {
         let section = |name: &str, lines: &[String]| {
             if lines.is_empty() { String::new() } else { format!("[{name}]\n{}\n", lines.join("\n")) }
         };
-        let whole = section("Unit", &self.unit) + &section("Service", &self.service);
-        if whole.is_empty() {
+        let first = section("Unit", &self.unit) + &section("Service", &self.service);
+        let texts = [("20-tectonic.conf", first), ("95-tectonic.conf", section("Service", &self.last))];
+        let drop_ins: Vec<Node> = texts
+            .into_iter()
+            .filter(|(_, content)| !content.is_empty())
+            .map(|(name, content)| {
+                let mut drop_in = Branch::new(span);
+                drop_in.put("name", text(span, name));
+                drop_in.put("content", text(span, content));
+                drop_in.into_node()
+            })
+            .collect();
+        if drop_ins.is_empty() {
             return None;
         }
-        let mut drop_in = Branch::new(span);
-        drop_in.put("name", text(span, "20-tectonic.conf"));
-        drop_in.put("content", text(span, whole));
         let mut unit = Branch::new(span);
         unit.put("name", text(span, name));
-        unit.put("dropIns", list(span, vec![drop_in.into_node()]));
+        unit.put("dropIns", list(span, drop_ins));
         Some(unit.into_node())
     }
 }
@@ -57,6 +73,8 @@ pub(super) struct Group {
     pub(super) config: Branch,
     pub(super) flags: Branch,
     pub(super) environment: Branch,
+    /// What `kubelet.env` sets, for the unit that reads it.
+    pub(super) variables: BTreeMap<String, String>,
     pub(super) kept: Kept,
     pub(super) runtime: Branch,
     pub(super) update: Option<Node>,
@@ -85,6 +103,7 @@ impl Group {
             config: branch(),
             flags: branch(),
             environment: branch(),
+            variables: BTreeMap::new(),
             kept: Kept::default(),
             runtime: branch(),
             update: None,

@@ -13,7 +13,8 @@ use crate::tell::Teller;
 use crate::tree::{Branch, list, moved, plain, text};
 
 /// Where the installer leaves the version of kubelet, and where the bootstrap unit writes what it has decided.
-const ENVIRONMENTS: [&str; 2] = ["/etc/kubernetes/installer/kubelet.env", "/etc/kubernetes/kubelet.env"];
+pub(super) const ENVIRONMENTS: [&str; 2] =
+    ["/etc/kubernetes/installer/kubelet.env", "/etc/kubernetes/kubelet.env"];
 const KUBECONFIG: &str = "/etc/kubernetes/kubeconfig";
 pub(super) const MAPPINGS: &str = "/etc/kubernetes/installer/runtime-mappings.yaml";
 /// The image that the flavour names in `kubelet.env`.
@@ -90,7 +91,10 @@ fn environment(content: &str, span: Span, group: &mut Group, cluster: &mut Clust
                 let hint = "say where it comes from with `--with additions.yaml`: `software: {kubelet: {from: url, …}}`; by default it is in the image";
                 tell.note(codes::DIFFERENCE, span, message, hint);
             }
-            other => group.environment.put(other, literal(span, &value)),
+            other => {
+                group.environment.put(other, literal(span, &value));
+                group.variables.insert(other.to_owned(), value);
+            }
         }
     }
 }

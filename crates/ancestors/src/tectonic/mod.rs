@@ -12,6 +12,7 @@ mod group;
 mod inputs;
 mod known_files;
 mod node_units;
+mod own_fields;
 mod stages;
 mod started;
 mod storage;
@@ -176,15 +177,18 @@ fn named(groups: Vec<Group>, tell: &mut Teller<'_>) -> Vec<Node> {
     let mut nodes = Vec::new();
     for group in groups {
         let starts = group.control_plane.is_some();
-        if starts {
-            let message =
-                "every machine of this config starts a cluster once it has the assets: there must be one";
-            let hint = "say which of several with `--with additions.yaml`: `bootstrap: {store: \"s3://BUCKET/KEY\"}`, or `{fact: …, equals: …}`";
-            tell.note(codes::DIFFERENCE, group.joins.unwrap_or(group.span), message, hint);
-        }
         let stem = if group.is_master { "masters" } else { "workers" };
         let twins = given.iter().filter(|name| name.starts_with(stem)).count();
         let name = if twins == 0 { stem.to_owned() } else { format!("{stem}-{}", twins.saturating_add(1)) };
+        if starts {
+            let message =
+                "every machine of this config starts a cluster once it has the assets: there must be one";
+            let hint = format!(
+                "say which with `--with additions.yaml`: `spec: {{nodeGroups: [{{name: {name}, bootstrap: {{fact: hostname, equals: NAME}}}}]}}`; the first to make an object: `bootstrap: {{store: \"s3://BUCKET/KEY\"}}`; where there is one machine: `bootstrap: true`"
+            );
+            let at = (codes::DIFFERENCE, group.joins.unwrap_or(group.span));
+            tell.warning_unless(says_who_starts, at, message, hint);
+        }
         let message = "the agent and kubelet are taken to be in the image, and Flatcar's has neither";
         let hint = "put them there, or have them fetched with `--with additions.yaml`: `spec: {nodeGroups: [{agent: {from: fetch, …}, software: {kubelet: {from: url, …}}}]}`";
         tell.note_of_agent((group.span, true), (codes::DIFFERENCE, group.span), message, hint);
@@ -192,6 +196,15 @@ fn named(groups: Vec<Group>, tell: &mut Teller<'_>) -> Vec<Node> {
         given.push(name);
     }
     nodes
+}
+
+/// Whether somebody has said which machine starts the cluster: what is translated stands where its group does.
+fn says_who_starts(document: &Node) -> bool {
+    let groups = document.get("spec").and_then(|spec| spec.get("nodeGroups")).and_then(Node::items);
+    groups
+        .unwrap_or_default()
+        .iter()
+        .all(|group| group.get("bootstrap").is_none_or(|bootstrap| bootstrap.span != group.span))
 }
 
 /// What configs and units cannot say, or these do not.

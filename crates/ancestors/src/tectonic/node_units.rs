@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 
 use bringup_diag::Span;
+use bringup_yaml::Node;
 
 use super::commands::{Known, known, kubelet_words, tell_prefix, tell_variables};
 use super::flags;
 use super::group::{Cluster, Group, Kept};
-use super::known_files::{image_of, tag};
+use super::known_files::{ENVIRONMENTS, image_of, tag};
 use super::unit_text::{Setting, command_words, prefix, seconds, words};
 use crate::codes;
 use crate::tell::Teller;
@@ -177,14 +178,7 @@ pub(super) fn kubelet(
 ) {
     let message = "kubelet is started when the gate opens: it does not fail again and again until `kubelet.env` is there, and a set-up that fails does not release it";
     tell.note(codes::DIFFERENCE, at, message, "nothing has to be done");
-    let mut variables = BTreeMap::new();
-    for setting in settings.iter().filter(|setting| setting.key == "Environment") {
-        for word in words(&setting.value) {
-            if let Some((name, value)) = word.split_once('=') {
-                variables.insert(name.to_owned(), value.to_owned());
-            }
-        }
-    }
+    let variables = variables(settings, group);
     let tagged = variables.get("KUBELET_IMAGE_TAG").and_then(|value| tag(value));
     let image = || {
         let commands = settings.iter().filter(|setting| setting.key.starts_with("ExecStart"));
@@ -212,6 +206,33 @@ pub(super) fn kubelet(
         let hint = "write `ExecStart=` with kubelet itself, or its flags with `--with additions.yaml`: `kubelet: {flags: {…}}`";
         tell.warning(codes::FIELD_DIFFERS, at, message, hint);
     }
+}
+
+/// The variables of a unit, as far as the config has them. Those of a file go before those of the unit.
+fn variables(settings: &[Setting], group: &Group) -> BTreeMap<String, String> {
+    let mut variables = BTreeMap::new();
+    for setting in settings.iter().filter(|setting| setting.key == "Environment") {
+        for word in words(&setting.value) {
+            if let Some((name, value)) = word.split_once('=') {
+                variables.insert(name.to_owned(), value.to_owned());
+            }
+        }
+    }
+    for setting in settings.iter().filter(|setting| setting.key == "EnvironmentFile") {
+        let path = setting.value.trim_start_matches('-');
+        if ENVIRONMENTS.contains(&path) {
+            variables.extend(group.variables.clone());
+            continue;
+        }
+        let file = group.files.iter().find(|file| file.get("path").and_then(Node::text) == Some(path));
+        // A text in the document writes `@@{` for what is no fact.
+        let content = file.filter(|file| file.get("encoding").is_none()).and_then(|file| file.get("content"));
+        let content = content.and_then(Node::text).unwrap_or_default().replace("@@{", "@{");
+        let lines = content.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';']));
+        let pairs = lines.filter_map(|line| line.split_once('='));
+        variables.extend(pairs.map(|(name, value)| (name.trim().to_owned(), words(value).join(" "))));
+    }
+    variables
 }
 
 /// The flags of kubelet in a command that runs it.
@@ -305,6 +326,10 @@ fn kubelet_setting(
             }
             Known::Torcx(_) | Known::Mark(_) | Known::Other(_) => group.kept.keep(section, key, value),
         },
+        ("Unit" | "Service", "StartLimitInterval" | "StartLimitIntervalSec" | "StartLimitBurst") => {
+            let message = format!("`{key}={value}` is not kept: kubelet is started again without an end");
+            tell.note(codes::DIFFERENCE, *span, message, "nothing has to be done");
+        }
         _ => group.kept.keep(section, key, value),
     }
 }
@@ -324,9 +349,8 @@ fn of_container(setting: &Setting, tell: &mut Teller<'_>) {
 
 fn directories(paths: &[String], span: Span, group: &mut Group) {
     for path in paths {
-        let is_there = |known: &bringup_yaml::Node| {
-            known.get("path").and_then(bringup_yaml::Node::text) == Some(path.trim_end_matches('/'))
-        };
+        let is_there =
+            |known: &Node| known.get("path").and_then(Node::text) == Some(path.trim_end_matches('/'));
         if group.directories.iter().any(is_there) {
             continue;
         }

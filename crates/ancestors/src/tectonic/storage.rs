@@ -3,7 +3,7 @@
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_yaml::{Node, Resolved};
 
-use super::content::{Source, source};
+use super::content::{Source, hash, source};
 use super::group::{Cluster, Group, literal};
 use super::known_files;
 use super::tables;
@@ -11,6 +11,9 @@ use crate::codes;
 use crate::fields::{Record, is_nothing};
 use crate::tell::Teller;
 use crate::tree::{Branch, list, text};
+
+/// The accounts that the images have; Ignition makes others.
+const ACCOUNTS_OF_IMAGES: [&str; 2] = ["core", "root"];
 
 /// A file whose content is in the config.
 pub(super) struct Inline {
@@ -42,6 +45,16 @@ pub(super) fn take(
             let mut made = Branch::new(directory.span);
             made.put_some("path", given.get("path").cloned());
             place(&given, &mut made, tell);
+            if let Some(overwrite) =
+                given.entry("overwrite").filter(|_| given.flag("overwrite") == Some(true))
+            {
+                let path = given.text("path").unwrap_or_default();
+                let message = format!(
+                    "what is in `{path}` stays: `overwrite: true` of a directory, which removes it at the first boot, is not carried out"
+                );
+                let hint = "bring machines up from an image that has nothing there, or empty it in the image";
+                tell.warning(codes::FIELD_DIFFERS, overwrite.key_span, message, hint);
+            }
             group.directories.push(made.into_node());
         }
         for link in storage.items("links") {
@@ -86,6 +99,10 @@ fn file_of(file: &Node, group: &mut Group, cluster: &mut Cluster, tell: &mut Tel
         tell.warning(codes::FIELD_DIFFERS, path.key_span, message, hint);
         return None;
     }
+    if let Some(overwrite) = given.entry("overwrite").filter(|_| given.flag("overwrite") == Some(false)) {
+        let message = format!("`{name}` is written even if there is one already, where Ignition would end");
+        tell.note(codes::DIFFERENCE, overwrite.key_span, message, "nothing has to be done");
+    }
     let contents = given.get("contents");
     if let Some(contents) = contents {
         account(contents, tell);
@@ -129,7 +146,29 @@ fn file_of(file: &Node, group: &mut Group, cluster: &mut Cluster, tell: &mut Tel
             made.put("urls", list(path.value.span, vec![text(path.value.span, url)]));
             made.put("sha256", text(path.value.span, digest));
         }
-        Some(Source::Beside(local)) => made.put("src", text(path.value.span, local)),
+        Some(Source::Beside(local)) => {
+            if let Some(said) = contents.and_then(hash) {
+                let message = format!("whether `{local}` has the hash `{said}` is not looked at");
+                let hint = "compare them before you build: the plan has the file's own digest";
+                tell.warning(codes::FIELD_DIFFERS, path.value.span, message, hint);
+            }
+            made.put("src", text(path.value.span, local));
+        }
+        Some(Source::Other { said, has }) => {
+            let at = contents.map_or(path.value.span, |contents| contents.span);
+            let message = format!(
+                "the content of `{name}` has the hash `{has}`, not `{said}`: Ignition would end the boot at it"
+            );
+            let hint = "correct `verification.hash`, or the content, or leave `verification` out";
+            tell.error(codes::FIELD_REFUSED, at, message, hint);
+            return None;
+        }
+        Some(Source::UnknownHash(said)) => {
+            let at = contents.map_or(path.value.span, |contents| contents.span);
+            let message = format!("`{said}` is no hash that Ignition knows: `{name}` cannot be written");
+            tell.error(codes::WRONG_TYPE, at, message, "write `sha512-` or `sha256-`, and the digest in hex");
+            return None;
+        }
         Some(Source::Broken(why)) => {
             let at = contents.map_or(path.value.span, |contents| contents.span);
             let hint = "write `data:,` and the text with `%` escapes, or `data:;base64,` and base64";
@@ -233,6 +272,10 @@ fn keys(config: &Record<'_>, group: &mut Group, tell: &mut Teller<'_>) {
     for user in passwd.items("users") {
         let given = tell.record(user, "a user of a config", tables::USER);
         let Some(name) = given.text("name") else { continue };
+        if !ACCOUNTS_OF_IMAGES.contains(&name) {
+            let message = format!("the account `{name}` is not made: the node will differ");
+            tell.warning(codes::FIELD_DIFFERS, user.span, message, tables::ACCOUNTS);
+        }
         let keys = given.items("sshAuthorizedKeys").iter().chain(given.items("ssh_authorized_keys"));
         let keys: Vec<&str> = keys.filter(|key| !is_nothing(key)).filter_map(Node::text).collect();
         if keys.is_empty() {

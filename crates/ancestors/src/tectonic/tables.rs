@@ -5,8 +5,7 @@ use crate::fields::Field;
 use crate::fields::Use::{Aside, Differs, Refused, Taken};
 
 const DISKS: &str = "have it made in the image, or by Ignition itself: build to a bundle, or merge what is built into a config of your own";
-const ACCOUNTS: &str =
-    "make accounts in the image, or with a step: `{run: [/usr/sbin/useradd, NAME], before: [runtime]}`";
+pub(super) const ACCOUNTS: &str = "make accounts in the image, or with a step: `steps: [{name: account, run: [/usr/sbin/useradd, -m, NAME], before: [runtime]}]`";
 
 pub(super) const TOP: &[Field] = &[
     ("ignition", Taken),
