@@ -11,6 +11,7 @@ use crate::additions::{is_additions, lay_over};
 use crate::cloudformation::Policies;
 use crate::comments::without_comments;
 use crate::tell::Teller;
+use crate::user_data::unreadable;
 use crate::{System, codes, kops, tectonic, user_data};
 
 /// A file: its name as the person gave it, and its text.
@@ -115,6 +116,14 @@ fn unpacked(input: Input<'_>, findings: &mut Findings) -> Vec<Part> {
     if unpacked.unclosed {
         findings.push(unclosed(input));
     }
+    if unpacked.unended {
+        let message = "there is no empty line behind the header of this message: cloud-init takes its parts all the same, and so does this; nodeadm refuses all of it";
+        findings.push(
+            Finding::warning(codes::DIFFERENCE, message)
+                .at(Place::new(input.name, Span::point(1, 1)))
+                .hint("leave an empty line before the first part"),
+        );
+    }
     for (name, kind) in &unpacked.unread {
         let message =
             format!("this part of the type `{kind}` is no text, and is left out: the node will differ");
@@ -125,12 +134,23 @@ fn unpacked(input: Input<'_>, findings: &mut Findings) -> Vec<Part> {
                 .hint(hint),
         );
     }
-    let refused = unpacked.findings.has_errors() && (unpacked.texts.is_empty() || !unpacked.unclosed);
+    let refused = unpacked.findings.has_errors()
+        && (unpacked.texts.is_empty() || !(unpacked.unclosed || unpacked.unended));
     if refused && !called {
         return vec![Part::new((input.name.to_owned(), input.text.to_owned()))];
     }
+    let (scripts, unrun): (Vec<_>, Vec<_>) =
+        unpacked.scripts.into_iter().partition(|(_, text)| text.starts_with('#'));
+    for (name, _) in &unrun {
+        let message = "a script without `#!` is left out: the kernel refuses to run it, here as before";
+        findings.push(
+            Finding::warning(codes::FIELD_DIFFERS, message)
+                .at(Place::new(name, Span::point(1, 1)))
+                .hint("make `#!/bin/sh` the first line, or remove it"),
+        );
+    }
     let others = unpacked.others.into_iter().map(|(name, kind, text)| Part { name, text, kind: Some(kind) });
-    unpacked.scripts.into_iter().chain(unpacked.texts).map(Part::new).chain(others).collect()
+    scripts.into_iter().chain(unpacked.texts).map(Part::new).chain(others).collect()
 }
 
 /// A message without an end: its parts are there all the same.
@@ -171,6 +191,10 @@ pub fn read_around(inputs: &[Input<'_>], around: &[Around<'_>]) -> Read {
     for (number, (input, parts)) in inputs.iter().zip(&parts).enumerate() {
         let resource = input.name.split_once('#').map(|(_, name)| (number, name));
         for Part { name, text, kind } in parts {
+            if let Some(finding) = kind.is_none().then(|| unreadable::finding(name, text)).flatten() {
+                findings.push(finding);
+                continue;
+            }
             // A part of a message is not alone.
             let of_part = kind.as_ref().map(|kind| user_data::parts::tree(name, text, kind));
             let tree = of_part
@@ -186,6 +210,8 @@ pub fn read_around(inputs: &[Input<'_>], around: &[Around<'_>]) -> Read {
             };
             if let Some(trees) = trees {
                 theirs.push(Theirs { input: Input { name, text }, trees, resource });
+            } else if let Some(finding) = unreadable::cloud_config(name, text) {
+                findings.push(finding);
             } else {
                 let ours = bringup_spec::read(name, text);
                 documents.extend(ours.documents);

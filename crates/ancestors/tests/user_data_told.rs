@@ -44,8 +44,9 @@ const CONFIG: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:
 
 /// A message of parts, each with its type.
 fn message(parts: &[(&str, &str)]) -> String {
-    let parts: String =
+    let parts: Vec<String> =
         parts.iter().map(|(kind, body)| format!("--//\nContent-Type: {kind}\n\n{body}\n")).collect();
+    let parts = parts.concat();
     format!("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n{parts}--//--\n")
 }
 
@@ -129,7 +130,7 @@ fn a_signal_to_another_region_is_told() {
         Input { name: "additions.yaml", text: alone },
     ]);
     group(&read);
-    let region = read.documents[0].cluster.spec.aws.as_ref().map(|aws| aws.region.to_string());
+    let region = read.documents[0].cluster.spec.aws.as_ref().map(|aws| aws.region.clone());
     assert_eq!(region.as_deref(), Some("eu-west-1"));
     assert!(!mentions(&read, "`eu-west-1`"), "{:#?}", read.findings);
 }
@@ -294,5 +295,63 @@ fn a_guarded_call_beside_a_node_config_is_left_to_its_guard() {
     assert!(
         matches!(errors.as_slice(), [error] if error.message.contains("a NodeConfig and a call")),
         "{errors:#?}"
+    );
+}
+
+/// cloud-init fills a template in on the machine.
+#[test]
+fn a_template_of_jinja_is_called_one() {
+    for text in [
+        "## template: jinja\n#cloud-config\nruncmd:\n- [a, {{ v1.region }}]\n- [/etc/eks/bootstrap.sh, demo]\n",
+        "## template: jinja\n#!/bin/bash\n/etc/eks/bootstrap.sh demo\n",
+    ] {
+        let read = of(text);
+        let errors: Vec<_> =
+            read.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
+        assert!(matches!(errors.as_slice(), [error] if error.message.contains("jinja")), "{errors:#?}");
+    }
+}
+
+/// The kernel does not run it, before as here.
+#[test]
+fn a_part_without_an_interpreter_is_told_and_left_out() {
+    let text = message(&[
+        ("text/x-shellscript", "touch /never"),
+        ("text/x-shellscript", "#!/bin/bash\n/etc/eks/bootstrap.sh demo"),
+    ]);
+    let read = of(&text);
+    assert!(group(&read).steps.is_empty());
+    assert_eq!(warned(&read, "without `#!`"), [1], "{:#?}", read.findings);
+}
+
+/// Python's reader takes the first line that is no header for the beginning of the parts; Go's refuses all of it.
+#[test]
+fn a_message_whose_header_has_no_end_is_taken_and_told() {
+    let text = message(&[("text/x-shellscript", "#!/bin/bash\n/etc/eks/bootstrap.sh demo")])
+        .replacen("\n\n--//", "\n--//", 1);
+    let read = of(&text);
+    assert_eq!(read.documents.len(), 1, "{:#?}", read.findings);
+    group(&read);
+    assert_eq!(warned(&read, "empty line"), [1], "{:#?}", read.findings);
+}
+
+/// What eksctl made of a node group says how to go on from there.
+#[test]
+fn a_cloud_config_that_joins_nothing_says_what_it_is() {
+    let read = of("#cloud-config\nruncmd:\n- [touch, /a]\n");
+    assert!(
+        hints(&read, "cloud-config that joins no cluster").iter().any(|hint| hint.contains("bootstrap.sh")),
+        "{:#?}",
+        read.findings
+    );
+    let read = of(
+        "#cloud-config\nwrite_files:\n- path: /etc/eksctl/kubelet-extra.json\n  content: '{}'\nruncmd:\n- [/var/lib/cloud/scripts/eksctl/bootstrap.al2.sh]\n",
+    );
+    assert!(
+        hints(&read, "eksctl")
+            .iter()
+            .any(|hint| hint.contains("ClusterConfig") && hint.contains("kubelet: {config:")),
+        "{:#?}",
+        read.findings
     );
 }

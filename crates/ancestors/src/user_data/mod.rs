@@ -15,6 +15,7 @@ mod scaling;
 mod signal;
 pub(crate) mod sources;
 mod stack_names;
+pub(crate) mod unreadable;
 
 use std::collections::BTreeMap;
 

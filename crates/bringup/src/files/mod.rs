@@ -138,14 +138,19 @@ fn too_large(path: &Path) -> FileError {
     }
 }
 
-/// The text of a file or, for `-`, of standard input.
+/// The text of a file or, for `-`, of standard input. User-data may be compressed or in base64, as templates and APIs carry it.
 pub(crate) fn input_text(path: &Path) -> Result<String, FileError> {
-    String::from_utf8(input(path)?).map_err(|_| FileError {
+    let peeled = bringup_cloudinit::peel(&input(path)?);
+    let failed = |why: &str, hint| FileError {
         doing: Doing::Read,
         path: path.to_owned(),
-        why: "it is no UTF-8 text".to_owned(),
-        hint: Some("save it as UTF-8"),
-    })
+        why: why.to_owned(),
+        hint: Some(hint),
+    };
+    if peeled.refused.is_some() {
+        return Err(failed("it is compressed, but broken or far too large", "compress it anew with gzip"));
+    }
+    String::from_utf8(peeled.bytes).map_err(|_| failed("it is no UTF-8 text", "save it as UTF-8"))
 }
 
 /// Whether the path is a directory.
@@ -248,6 +253,20 @@ mod tests {
     fn an_error_names_the_path_in_plain_words() {
         let fault = input(std::path::Path::new("/nonexistent/cluster.yaml")).unwrap_err();
         assert_eq!(fault.to_string(), "cannot read `/nonexistent/cluster.yaml`: no such file or directory");
+    }
+
+    #[test]
+    fn a_compressed_text_is_read() {
+        use std::io::Write as _;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("user-data.gz");
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packed.write_all(b"#!/bin/bash\n/etc/eks/bootstrap.sh demo\n").unwrap();
+        let packed = packed.finish().unwrap();
+        create(&path, &packed).unwrap();
+        assert_eq!(super::input_text(&path).unwrap(), "#!/bin/bash\n/etc/eks/bootstrap.sh demo\n");
+        replace(&path, &packed[..packed.len() - 9], Readers::All).unwrap();
+        assert!(super::input_text(&path).unwrap_err().to_string().contains("compressed, but broken"));
     }
 
     #[test]

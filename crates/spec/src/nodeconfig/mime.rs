@@ -23,11 +23,15 @@ pub(super) struct Parts<'a> {
     pub(super) parts: Vec<Part<'a>>,
     /// Whether the last of them has an end. Go refuses all of them otherwise, and Python's reader takes them.
     pub(super) closed: bool,
+    /// Whether an empty line ends its header. Go refuses all of it otherwise, and Python's reader takes it.
+    pub(super) ended: bool,
 }
 
 /// The parts of a multipart message; nothing if it is none.
 pub(super) fn parts(data: &[u8]) -> Option<Result<Parts<'_>, MimeFault>> {
-    let (headers, body) = headers(data)?;
+    let whole = headers(data);
+    let ended = whole.is_some();
+    let (headers, body) = whole.unwrap_or_else(|| headers_without_end(data));
     let kind = headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value)?;
     let (media_type, parameters) = media_type(kind)?;
     if !media_type.starts_with("multipart/") {
@@ -38,7 +42,7 @@ pub(super) fn parts(data: &[u8]) -> Option<Result<Parts<'_>, MimeFault>> {
         boundary
             .filter(|text| !text.is_empty())
             .ok_or(MimeFault::NoBoundary)
-            .map(|boundary| split(body, &boundary)),
+            .map(|boundary| Parts { ended, ..split(body, &boundary) }),
     )
 }
 
@@ -58,7 +62,7 @@ fn split<'a>(body: &'a [u8], boundary: &str) -> Parts<'a> {
                     parts.push(part(without_line_end(body.get(start..at).unwrap_or_default())));
                 }
                 if closes {
-                    return Parts { parts, closed: true };
+                    return Parts { parts, closed: true, ended: true };
                 }
                 open = Some(next);
             }
@@ -67,7 +71,7 @@ fn split<'a>(body: &'a [u8], boundary: &str) -> Parts<'a> {
     }
     let last = open.and_then(|start| body.get(start..)).filter(|rest| !is_blank(rest));
     parts.extend(last.map(part));
-    Parts { parts, closed: false }
+    Parts { parts, closed: false, ended: true }
 }
 
 fn part(text: &[u8]) -> Part<'_> {

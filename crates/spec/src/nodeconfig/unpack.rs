@@ -31,6 +31,8 @@ pub struct Unpacked {
     pub unread: Vec<(String, String)>,
     /// Whether the last part of a message has no end: nodeadm refuses all of it, which is an error among the findings.
     pub unclosed: bool,
+    /// Whether no empty line ends the header of a message: likewise.
+    pub unended: bool,
     /// What was found.
     pub findings: Findings,
 }
@@ -45,7 +47,12 @@ pub fn unpack(file: &str, bytes: &[u8]) -> Unpacked {
             let hint = "write `boundary=\"//\"` behind its type";
             unpacked.refuse(file, "this is multipart without a boundary", hint);
         }
-        Some(Ok(Parts { parts, closed })) => {
+        Some(Ok(Parts { parts, closed, ended })) => {
+            if !ended {
+                unpacked.unended = true;
+                let hint = "leave an empty line before the first part";
+                unpacked.refuse(file, "the header of this message has no end", hint);
+            }
             if !closed {
                 unpacked.unclosed = true;
                 let hint = "end the last part with `--BOUNDARY--`";

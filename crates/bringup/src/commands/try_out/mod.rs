@@ -147,6 +147,8 @@ fn given(input: &Path) -> Result<Vec<u8>, Stop> {
 
 /// Whether an input is a document, or is tried as one: user-data that joins a node, once there is what it does not say.
 fn is_compiled(path: &Path, bytes: &[u8], selection: &Selection) -> bool {
+    let peeled = bringup_cloudinit::peel(bytes);
+    let bytes = peeled.bytes.as_slice();
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let joins = || {
         let within = bringup_cloudformation::read(&path.to_string_lossy(), text);
