@@ -28,6 +28,7 @@ const SNAP_STARTER: &str = "eksctl-bootstrap.service";
 /// A mark has the machine's number, as a disk may become the image of another, and is on the disk behind what it stands for.
 const HEAD: &str = r#"#!/bin/sh
 # bringup: what comes before kubelet, in order, and kubelet behind it.
+# shellcheck disable=SC2016 # words of a step are handed on as they are
 set -eu
 trap 'test $? = 0 || echo "bringup: kubelet is not started" >&2' EXIT
 marks=/var/lib/bringup/steps

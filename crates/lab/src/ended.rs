@@ -82,9 +82,20 @@ pub(crate) fn failed_units<'a>(events: impl Iterator<Item = &'a Event>) -> BTree
     failed
 }
 
-/// What a boot of somebody else's carrier came to: its goal reached and no failed unit; and where it starts kubelet,
-/// kubelet healthy for a while.
-pub(crate) fn by_units(events: &[&Event], cloud_init: bool, healthy: Option<Duration>) -> Option<Verdict> {
+/// What is known of a machine that nobody of ours follows step by step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Units {
+    /// Whether cloud-init runs on it.
+    pub(crate) cloud_init: bool,
+    /// Whether its carrier is one that starts kubelet: it has not come up before kubelet has.
+    pub(crate) expects_kubelet: bool,
+    /// For how long kubelet has been healthy.
+    pub(crate) healthy: Option<Duration>,
+}
+
+/// What a boot without our agent came to: its goal reached and no failed unit; and where it starts kubelet, or is to start
+/// it, kubelet healthy for a while.
+pub(crate) fn by_units(events: &[&Event], known: Units) -> Option<Verdict> {
     let mut starting = BTreeSet::new();
     let mut settled = BTreeSet::new();
     for event in events.iter().filter(|event| event.actor.contains('.')) {
@@ -100,7 +111,7 @@ pub(crate) fn by_units(events: &[&Event], cloud_init: bool, healthy: Option<Dura
             _ => {}
         }
     }
-    let last = if cloud_init { "cloud-init.target" } else { "multi-user.target" };
+    let last = if known.cloud_init { "cloud-init.target" } else { "multi-user.target" };
     let reached = settled.contains("multi-user.target") && settled.contains(last);
     if !reached || !starting.is_empty() {
         return None;
@@ -112,10 +123,13 @@ pub(crate) fn by_units(events: &[&Event], cloud_init: bool, healthy: Option<Dura
         return None;
     }
     let failed = failed_units(events.iter().copied());
-    let steady = healthy.is_some_and(|healthy| healthy >= STEADY);
-    match (failed.is_empty(), settled.contains("kubelet.service")) {
+    // A carrier of ours may have come as it is, without a word of what is in it.
+    let expects_kubelet = known.expects_kubelet || settled.contains("bringup-steps.service");
+    let runs = settled.contains("kubelet.service") && !kubelet_has_ended(events);
+    let steady = known.healthy.is_some_and(|healthy| healthy >= STEADY);
+    match (failed.is_empty(), expects_kubelet || settled.contains("kubelet.service")) {
         (false, _) => Some(Verdict::Failed),
-        (true, true) if !steady => None,
+        (true, true) if !steady || (expects_kubelet && !runs) => None,
         (true, _) => Some(Verdict::CameUp),
     }
 }
@@ -227,17 +241,44 @@ mod tests {
         let units = |list: &[(&str, &str)], healthy: Option<u64>| {
             let list: Vec<_> = list.iter().map(|(unit, event)| (*unit, "", *event)).collect();
             let events = events(&list);
-            by_units(&events.iter().collect::<Vec<_>>(), true, healthy.map(Duration::from_secs))
+            let healthy = healthy.map(Duration::from_secs);
+            let known = Units { cloud_init: true, expects_kubelet: false, healthy };
+            by_units(&events.iter().collect::<Vec<_>>(), known)
         };
         let goal = [("multi-user.target", "started"), ("cloud-init.target", "started")];
         assert_eq!(units(&goal[..1], None), None);
         assert_eq!(units(&goal, None), Some(Verdict::CameUp));
         let with = |more: &[(&'static str, &'static str)]| [&goal[..], more].concat();
         assert_eq!(units(&with(&[("a.service", "starting")]), None), None);
+        assert_eq!(units(&with(&[("bringup-steps.service", "started")]), None), None, "it starts kubelet");
         assert_eq!(units(&with(&[("a.service", "failed")]), None), Some(Verdict::Failed));
         assert_eq!(units(&with(&[("agent", "started")]), None), None);
         assert_eq!(units(&with(&[("agent", "started"), ("agent", "arrived")]), None), Some(Verdict::CameUp));
         assert_eq!(units(&with(&[("kubelet.service", "started")]), Some(9)), None);
         assert_eq!(units(&with(&[("kubelet.service", "started")]), Some(10)), Some(Verdict::CameUp));
+    }
+
+    #[test]
+    fn a_machine_that_is_to_start_kubelet_is_not_up_before_kubelet_is_healthy() {
+        let units = |list: &[(&str, &str)], healthy: Option<u64>| {
+            let goal = [("multi-user.target", "started"), ("cloud-init.target", "started")];
+            let list: Vec<_> = goal.iter().chain(list).map(|(unit, event)| (*unit, "", *event)).collect();
+            let healthy = healthy.map(Duration::from_secs);
+            let known = Units { cloud_init: true, expects_kubelet: true, healthy };
+            by_units(&events(&list).iter().collect::<Vec<_>>(), known)
+        };
+        let (steps, kubelet) = ("bringup-steps.service", "kubelet.service");
+        assert_eq!(units(&[], None), None, "nobody has begun with the steps");
+        assert_eq!(units(&[(steps, "starting")], None), None);
+        assert_eq!(units(&[(steps, "starting"), (steps, "started")], None), None);
+        assert_eq!(units(&[(steps, "started"), (kubelet, "started")], Some(9)), None);
+        assert_eq!(units(&[(steps, "started"), (kubelet, "started")], Some(10)), Some(Verdict::CameUp));
+        assert_eq!(
+            units(&[(kubelet, "started")], Some(10)),
+            Some(Verdict::CameUp),
+            "it may be enabled itself"
+        );
+        assert_eq!(units(&[(kubelet, "started"), (kubelet, "stopped")], Some(10)), None);
+        assert_eq!(units(&[(steps, "starting"), (steps, "failed")], None), Some(Verdict::Failed));
     }
 }

@@ -60,6 +60,8 @@ pub struct Subject {
     pub stands_for: Option<String>,
     /// The plan inside, if it is one of ours.
     pub plan: Option<Plan>,
+    /// Whether it starts kubelet without our agent: the machine has not come up before kubelet is healthy.
+    pub expects_kubelet: bool,
     /// The agent, where the image is to have it.
     pub agent: Option<PathBuf>,
     /// What URLs give, by URL.

@@ -25,12 +25,13 @@ pub(crate) fn execute(arguments: &Render, terminal: &mut Terminal) -> Result<Ver
     let mut findings = project.findings.clone();
     findings.extend(built.findings.iter().cloned());
     let misread = carriers.first().map(|carrier| project.misread(key, *carrier)).unwrap_or_default();
-    let is_misread = misread.has_errors();
     findings.append(misread);
-    terminal.findings(&findings.sorted(), &project.sources);
-    let Some((name, bytes)) = built.files.into_iter().next_back().filter(|_| !is_misread) else {
-        return Ok(Verdict::Wrong);
-    };
+    let findings = findings.sorted();
+    terminal.findings(&findings, &project.sources);
+    let verdict = verdict(&findings);
+    // What does not work is not handed out; what is too large may do elsewhere.
+    let file = built.files.into_iter().next_back().filter(|_| verdict != Verdict::Wrong);
+    let Some((name, bytes)) = file else { return Ok(Verdict::Wrong) };
     let mut bytes = bytes;
     // What did not fit is compressed already.
     if arguments.gzip && Path::new(&name).extension().is_none_or(|extension| extension != "gz") {
@@ -42,7 +43,7 @@ pub(crate) fn execute(arguments: &Render, terminal: &mut Terminal) -> Result<Ver
         bytes = base64_text(&bytes).into_bytes();
     }
     terminal.data(&bytes)?;
-    Ok(verdict(&built.findings))
+    Ok(verdict)
 }
 
 /// What findings come to. A carrier over its budget is an answer, not a wrong input.

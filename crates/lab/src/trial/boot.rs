@@ -316,8 +316,12 @@ impl Trial {
             let arrived = last.is_some_and(|last| matches!(last.event.as_str(), "arrived" | "gave-up"));
             ended.filter(|_| self.wishes.kubernetes.is_none() || arrived)
         } else {
-            let cloud_init = self.subject.way != Way::Ignition;
-            ended::by_units(&own, cloud_init, running.probe.as_ref().and_then(Probe::healthy))
+            let known = ended::Units {
+                cloud_init: self.subject.way != Way::Ignition,
+                expects_kubelet: self.subject.expects_kubelet,
+                healthy: running.probe.as_ref().and_then(Probe::healthy),
+            };
+            ended::by_units(&own, known)
         };
         if self.wishes.until.is_empty() || verdict == Some(Verdict::Failed) {
             // Somebody who wants a shell can mend what is waited for.

@@ -8,7 +8,7 @@ use bringup_carry::{carriers_of, inspect, read_plan};
 use bringup_cloudinit::{Layer, peel};
 use bringup_diag::Findings;
 use bringup_lab::{Given, Kubernetes, Subject, Way, Wishes};
-use bringup_plan::Plan;
+use bringup_plan::{Action, Plan};
 use bringup_spec::{
     AgentSource, Authority, Carrier, Document, JoinMethod, LaunchUserData, NodeGroup, OsFamily, Platform,
     SecretSource,
@@ -133,7 +133,8 @@ fn compiled(
     }
     let mut rendered = built.files.into_iter();
     let plan: Option<Plan> = rendered.next().and_then(|(_, json)| serde_json::from_slice(&json).ok());
-    // Where nobody follows it step by step, the machine is judged as anybody else's.
+    // Where nobody follows it step by step, the machine is judged as anybody else's, and by its kubelet.
+    let expects_kubelet = group.agent.from == AgentSource::None && plan.as_ref().is_some_and(starts_kubelet);
     let plan = plan.filter(|_| group.agent.from != AgentSource::None);
     let carrier = rendered.next().map(|(_, bytes)| bytes).unwrap_or_default();
     let inside = match kind {
@@ -162,7 +163,17 @@ fn compiled(
     };
     let stands_for = (group.os.family != OsFamily::Debian).then(|| group.os.family.to_string());
     let Surroundings { served, files, stand_ins } = surroundings;
-    Ok(Ok((Subject { carrier, way, stands_for, plan, agent, served, files, stand_ins }, findings)))
+    let subject =
+        Subject { carrier, way, stands_for, plan, expects_kubelet, agent, served, files, stand_ins };
+    Ok(Ok((subject, findings)))
+}
+
+/// Whether a plan without an agent has something that starts kubelet: kubelet's own unit, or the steps before it.
+fn starts_kubelet(plan: &Plan) -> bool {
+    let name = plan.kubelet_unit();
+    let kubelet = plan.units.iter().find(|unit| unit.name == name);
+    let has_steps = plan.steps.iter().any(|step| matches!(step.action, Action::Run { .. }));
+    kubelet.is_some_and(|unit| !unit.mask && (has_steps || unit.enabled != Some(false)))
 }
 
 /// The carrier that a group is tried with.
@@ -212,6 +223,7 @@ fn foreign(bytes: Vec<u8>) -> Subject {
         },
         stands_for: other.map(|os| os.to_string()),
         plan,
+        expects_kubelet: false,
         agent: None,
         served: Vec::new(),
         files: Vec::new(),
