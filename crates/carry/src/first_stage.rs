@@ -19,6 +19,7 @@ use crate::placed::{
 };
 use crate::shell::{delimiter, word};
 use crate::shell_facts::{commands, filled, out_of_reach};
+use crate::step_place::way_out;
 use crate::step_runner;
 
 /// The line by which the script is known again; the number is the version of its form.
@@ -124,7 +125,7 @@ impl FirstStage {
             } else if !step_runner::runs(load, step)
                 && let Err(why) = self.take(load, step, &mut facts)
             {
-                findings.push(agent_needed(load, &step.name, &why));
+                findings.push(agent_needed(load, step, &why));
             }
         }
         findings.extend(step_runner::hooks_of_nobody(load));
@@ -374,10 +375,9 @@ pub(crate) fn why_agent(action: &Action) -> Option<&'static str> {
 }
 
 /// The finding for a step that has nobody to do it.
-pub(crate) fn agent_needed(load: &Load<'_>, step: &str, why: &str) -> Finding {
-    Finding::error(codes::AGENT_NEEDED, format!("step `{step}` cannot be done without the agent: {why}"))
-        .at(load.place("agent"))
-        .hint("write `agent: image` or `agent: fetch`, or leave the step out")
+pub(crate) fn agent_needed(load: &Load<'_>, step: &Step, why: &str) -> Finding {
+    let message = format!("step `{}` cannot be done without the agent: {why}", step.name);
+    Finding::error(codes::AGENT_NEEDED, message).at(load.place("agent")).hint(way_out(load, step))
 }
 
 #[cfg(test)]

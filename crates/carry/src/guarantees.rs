@@ -98,7 +98,27 @@ pub fn without_agent(document: &Document, group_path: &Path, group: &NodeGroup) 
             .at(document.key_place(&group_path.key(key)))
             .hint(hint)
     };
-    told.into_iter().map(finding).collect()
+    in_place(document, group_path, group).chain(told.into_iter().map(finding)).collect()
+}
+
+/// Carriers that the group asks for and does not get: where nodeadm brings the node up, it gets what nodeadm reads.
+fn in_place<'a>(
+    document: &'a Document,
+    group_path: &'a Path,
+    group: &'a NodeGroup,
+) -> impl Iterator<Item = Finding> + 'a {
+    let by_nodeadm = document.cluster.spec.leaves_to_nodeadm(group);
+    let other = |carrier: &Carrier| matches!(carrier, Carrier::CloudInit | Carrier::Multipart);
+    let asked = group.carriers.iter().enumerate().filter(move |(_, carrier)| by_nodeadm && other(carrier));
+    asked.map(|(index, carrier)| {
+        let message = format!(
+            "`nodeconfig` is written in place of `{carrier}`: without our agent the image's nodeadm brings the node up, \
+             which reads nothing else"
+        );
+        Finding::note(codes::WITHOUT_AGENT, message)
+            .at(document.place(&group_path.key("carriers").index(index)))
+            .hint(format!("write `nodeconfig` here, or `agent: image` or `agent: fetch` to have `{carrier}`"))
+    })
 }
 
 /// Phrases as one sentence.

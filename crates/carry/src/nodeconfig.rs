@@ -243,5 +243,5 @@ const LOST: Lost = Lost {
     who: "nodeadm",
     carried: &["files", "directories", "links", "steps", "hooks", "units", "kernelModules", "sysctls"],
     code: codes::NODECONFIG,
-    hint: "take the carrier `multipart` or `cloud-init`, whose agent does it, or leave it out",
+    hint: "take the carrier `multipart` or `cloud-init` with `agent: image` or `agent: fetch`, whose agent does it, or leave it out",
 };

@@ -140,7 +140,7 @@ impl Load<'_> {
                     format!("`{carrier}` has nobody on the node who makes a token of EKS"),
                 )
                 .at(self.place("agent"))
-                .hint(format!("{other}let the agent be fetched")),
+                .hint(format!("{other}write `agent: image` or `agent: fetch`")),
             );
         }
         let mut rendered = match carrier {

@@ -15,7 +15,26 @@ pub(crate) fn said(step: &Step) -> String {
     }
 }
 
-/// Where the step is written.
+/// Whether the document has the step, by name or as one of its files, directories, links or hooks.
+fn is_written(load: &Load<'_>, step: &Step) -> bool {
+    step.name.contains(':') || load.group.steps.iter().any(|given| given.name.as_str() == step.name)
+}
+
+/// What to do about a step that only the agent can do. Nobody can leave out what follows from something else.
+pub(crate) fn way_out(load: &Load<'_>, step: &Step) -> String {
+    let agent = "write `agent: image` or `agent: fetch`";
+    let joins = matches!(step.name.as_str(), "kubeconfig" | "bootstrap-token" | "kubeadm-join");
+    if is_written(load, step) {
+        format!("{agent}, or leave it out")
+    } else if joins {
+        let method = load.document.cluster.spec.join.method;
+        format!("{agent}: without it, no node of this system joins by `{method}`")
+    } else {
+        agent.to_owned()
+    }
+}
+
+/// Where the step is written; what follows from something else is done by the agent.
 pub(crate) fn place(load: &Load<'_>, step: &Step) -> Place {
     let group = load.group;
     let (key, index) = match step.name.split_once(':') {
@@ -23,6 +42,7 @@ pub(crate) fn place(load: &Load<'_>, step: &Step) -> Place {
         Some(("file", path)) => ("files", group.files.iter().position(|file| file.path.as_str() == path)),
         Some(("directory", _)) => ("directories", None),
         Some(("link", _)) => ("links", None),
+        _ if !is_written(load, step) => ("agent", None),
         _ => ("steps", group.steps.iter().position(|given| given.name.as_str() == step.name)),
     };
     match index {

@@ -16,7 +16,7 @@ use crate::load::Load;
 use crate::placed::PlacedFile;
 use crate::shell::word;
 use crate::shell_facts::{commands, out_of_reach, word_of};
-use crate::step_place::{hook_place, place, said};
+use crate::step_place::{hook_place, place, said, way_out};
 
 /// The script.
 const PATH: &str = "/opt/bringup/bin/bringup-steps";
@@ -28,7 +28,7 @@ const SNAP_STARTER: &str = "eksctl-bootstrap.service";
 /// A mark has the machine's number, as a disk may become the image of another, and is on the disk behind what it stands for.
 const HEAD: &str = r#"#!/bin/sh
 # bringup: what comes before kubelet, in order, and kubelet behind it.
-# shellcheck disable=SC2016 # words of a step are handed on as they are
+# shellcheck disable=SC1003,SC2016,SC2088 # words of a step are handed on as they are
 set -eu
 trap 'test $? = 0 || echo "bringup: kubelet is not started" >&2' EXIT
 marks=/var/lib/bringup/steps
@@ -97,20 +97,21 @@ fn texts<'a>(command: &'a [Text], environment: &'a BTreeMap<String, Text>) -> im
 /// The finding for a program that nobody runs, if this is one.
 pub(crate) fn refused(load: &Load<'_>, step: &Step) -> Option<Finding> {
     let why = refusal(load, step)?;
-    Some(of_nobody(&said(step), &why).at(place(load, step)))
+    Some(of_nobody(&said(step), &why).at(place(load, step)).hint(way_out(load, step)))
 }
 
 /// The findings for hooks that a controller asks the agent for.
 pub(crate) fn hooks_of_nobody(load: &Load<'_>) -> impl Iterator<Item = Finding> {
     load.plan.hooks.iter().map(|hook| {
         let why = format!("nobody on the node runs it at `{}`", hook.on);
-        of_nobody(&format!("hook `{}`", hook.name), &why).at(hook_place(load, &hook.name))
+        of_nobody(&format!("hook `{}`", hook.name), &why)
+            .at(hook_place(load, &hook.name))
+            .hint("write `agent: image` or `agent: fetch`, or leave it out")
     })
 }
 
 fn of_nobody(what: &str, why: &str) -> Finding {
     Finding::error(codes::AGENT_NEEDED, format!("{what} cannot be done without the agent: {why}"))
-        .hint("write `agent: image` or `agent: fetch`, or leave it out")
 }
 
 /// The programs that the unit runs.

@@ -75,7 +75,18 @@ def a_step_that_fails(lab):
     assert "step bad has failed" in machine.console(), machine.console()
 
 
+def a_step_that_takes_long(lab):
+    """The machine is up long before kubelet, and has not come up before it."""
+    made = stock()
+    made["spec"]["nodeGroups"][0]["steps"] = [{"name": "slow", "run": ["/bin/sleep", "14"], "before": ["kubelet"]}]
+    machine = lab.machine("a slow step without an agent")
+    trial = machine.boot(made, gated=False).came_up()
+    assert trial.of("kubelet.service", "started"), trial.story()
+    assert len(machine.calls()) == 1, machine.calls()
+
+
 def cases():
     yield "first boot and second boot", first_and_second_boot
     yield "steps before kubelet", steps_before_kubelet
+    yield "a step that takes long", a_step_that_takes_long
     yield "a step that fails", a_step_that_fails

@@ -7,6 +7,7 @@ mod dot;
 mod mermaid;
 mod svg;
 mod text;
+mod without_agent;
 
 use bringup_plan::{Action, Plan, Step};
 use bringup_spec::{Carrier, Phase};
@@ -72,23 +73,18 @@ impl Graph {
     fn of_all(plan: &Plan, operator: &Operator, carriers: &[Carrier]) -> Self {
         let title = format!("{}/{}: what runs at boot, and what waits for what", plan.cluster, plan.group);
         let mut graph = Self { title, boxes: Vec::new(), arrows: Vec::new() };
+        if !plan.units.iter().any(|unit| unit.name == "bringup.service") {
+            without_agent::draw(&mut graph, plan, operator, carriers.first().copied());
+            return graph;
+        }
         let carrier = carriers.first().map_or("the carrier", |carrier| brought_by(*carrier));
-        let when = match carriers.first() {
-            Some(Carrier::Ignition) => "first boot",
-            Some(Carrier::Bundle) => "once, before the first boot with it",
-            // cloud-init runs our boothook on every boot.
-            _ => "each boot",
-        };
+        let when = brought_on(carriers.first().copied());
         let first = graph.add(Kind::Carrier, carrier, vec!["places plan and units".to_owned()], when);
         let alias = |unit: &str| plan.units.iter().find(|known| known.name == unit)?.aliases.first().cloned();
         let named = |unit: &str| match alias(unit) {
             Some(alias) => format!("{alias} ({unit})"),
             None => unit.to_owned(),
         };
-        if !plan.units.iter().any(|unit| unit.name == "bringup.service") {
-            graph.without_agent(first, plan, operator);
-            return graph;
-        }
         let agent = graph.add(Kind::Unit, &named("bringup.service"), Vec::new(), "each boot, all nodes");
         graph.arrow(first, agent, "enables");
         graph.arrow(agent, agent, "again until it succeeds");
@@ -124,12 +120,6 @@ impl Graph {
             GraphForm::Svg => svg::drawn(self),
             GraphForm::Dot => dot::drawn(self),
         }
-    }
-
-    fn without_agent(&mut self, carrier: usize, plan: &Plan, operator: &Operator) {
-        let last = self.phases(carrier, "does itself", &plan.steps.iter().collect::<Vec<_>>(), operator);
-        let kubelet = self.add(Kind::Unit, &plan.kubelet_unit(), Vec::new(), "each boot, all nodes");
-        self.arrow(last, kubelet, "then starts");
     }
 
     /// A box for each phase of the agent behind the gate. A stage that is left to units of its own stands behind them.
@@ -253,6 +243,16 @@ fn is_kept(action: &Action) -> bool {
         action,
         Action::LearnFacts | Action::OpenGate { .. } | Action::StartKubelet { .. } | Action::StartUnit { .. }
     )
+}
+
+/// On which boots a carrier does its work.
+fn brought_on(carrier: Option<Carrier>) -> &'static str {
+    match carrier {
+        Some(Carrier::Ignition) => "first boot",
+        Some(Carrier::Bundle) => "once, before the first boot with it",
+        // cloud-init runs our boothook on every boot.
+        _ => "each boot",
+    }
 }
 
 fn brought_by(carrier: Carrier) -> &'static str {

@@ -286,6 +286,22 @@ fn what_no_machine_of_the_group_reads_is_not_rendered() {
     assert_eq!((read.status.code(), error(&read).as_str()), (Some(0), ""));
 }
 
+/// Nodeadm's image without our agent has nobody who would read these.
+#[test]
+fn a_carrier_with_errors_is_not_handed_out() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let text = include_str!("../../../../tests/tools/documents/nodeconfig.yaml");
+    std::fs::write(folder.path().join("cluster.yaml"), text).expect("the document");
+    for carrier in ["cloud-init", "multipart", "bundle"] {
+        let rendered = run(folder.path(), &["render", "cluster.yaml", "--as", carrier]);
+        assert_eq!((rendered.status.code(), out(&rendered).as_str()), (Some(2), ""), "{carrier}");
+        assert!(error(&rendered).contains("error[agent/needed]"), "{carrier}: {}", error(&rendered));
+    }
+    let rendered = run(folder.path(), &["render", "cluster.yaml", "--as", "nodeconfig"]);
+    assert_eq!(rendered.status.code(), Some(0), "{}", error(&rendered));
+    assert!(out(&rendered).contains("node.eks.aws"));
+}
+
 #[test]
 fn the_report_stands_alone_and_quotes_safely() {
     let folder = project();

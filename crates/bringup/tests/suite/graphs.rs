@@ -132,3 +132,54 @@ fn a_picture_is_of_one_group() {
     assert_eq!(output.status.code(), Some(2));
     assert!(error(&output).contains("--group masters"), "{}", error(&output));
 }
+
+/// Files come first, then the steps' unit, then kubelet; nobody opens a gate or does anything behind kubelet.
+#[test]
+fn a_node_without_the_agent_is_drawn_as_it_boots() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let example = include_str!("../../../../examples/without-agent/cluster.yaml");
+    let text = |document: &str| {
+        std::fs::write(folder.path().join("cluster.yaml"), document).expect("the document");
+        let output = run(folder.path(), &["explain", "cluster.yaml", "--graph", "text"]);
+        assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+        let text = out(&output);
+        for nobodys in ["gate", "registered", "report", "identify", "places plan"] {
+            assert!(!text.contains(nobodys), "{nobodys}: {text}");
+        }
+        text
+    };
+    let steps = [
+        "[cloud-init]",
+        "places files and units",
+        "enables",
+        "[bringup-steps.service]",
+        "◆ scratch",
+        "then starts",
+        "[kubelet.service]",
+    ];
+    in_order(&text(example), &steps);
+    let (before, after) = example.split_once("      # Runs before kubelet").expect("the step");
+    let (_, after) = after.split_once("before: [kubelet]\n").expect("its end");
+    let without_steps = text(&format!("{before}{after}"));
+    in_order(&without_steps, &["[cloud-init]", "enables", "[kubelet.service]"]);
+    assert!(!without_steps.contains("bringup-steps"), "{without_steps}");
+    // The image's nodeadm makes its own files, and starts containerd and kubelet.
+    let nodeadm = example
+        .replace("os: amazon-linux-2\n", "os: amazon-linux-2023\n")
+        .replace("  flavour: eksctl\n", "")
+        .replace("      agent: none", "      files: [{path: /etc/a, content: a}, {path: /etc/b, content: b, owner: \"nobody:nobody\"}]\n      agent: none");
+    let nodeadm = text(&nodeadm);
+    let order = [
+        "[cloud-init]",
+        "◆ file:/etc/a",
+        "[cloud-final.service]",
+        "first boot",
+        "◆ scratch",
+        "[nodeadm-run.service]",
+        "[kubelet.service]",
+    ];
+    in_order(&nodeadm, &order);
+    for others in ["/etc/b", "start-runtime", "sysctls", "bringup-steps"] {
+        assert!(!nodeadm.contains(others), "{others}: {nodeadm}");
+    }
+}

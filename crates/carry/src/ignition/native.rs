@@ -56,7 +56,7 @@ pub(crate) fn native(load: &Load<'_>, files: bool, findings: &mut Findings) -> N
                 why_agent(&step.action).or(Some("its content or owner is known only on the node"))
             && needs_somebody(step)
         {
-            findings.push(agent_needed(load, &step.name, why));
+            findings.push(agent_needed(load, step, why));
         }
     }
     if !has_agent {

@@ -336,3 +336,22 @@ fn nodeadms_own_base_spec_is_not_said_to_it() {
     let [(_, _, config)] = parts.as_slice() else { panic!("{parts:#?}") };
     assert!(!config.contains("baseRuntimeSpec") && !config.contains("nvidia"), "{config}");
 }
+
+#[test]
+fn a_carrier_that_nodeadm_does_not_read_is_said_to_be_written_otherwise() {
+    let told = |carriers: &str, agent: &str| {
+        let extra = format!("      agent: {agent}\n      carriers: {carriers}\n");
+        let document = sample::document("aws", "amazon-linux-2023", &extra);
+        let (path, group) = document.groups().next().unwrap();
+        let findings = without_agent(&document, &path, group);
+        let own = findings.into_iter().filter(|finding| finding.message.contains("in place of"));
+        own.map(|finding| (finding.message, finding.hint.unwrap_or_default(), finding.place))
+            .collect::<Vec<_>>()
+    };
+    let findings = told("[bundle, multipart]", "none");
+    let [(message, hint, place)] = findings.as_slice() else { panic!("{findings:?}") };
+    assert!(message.starts_with("`nodeconfig` is written in place of `multipart`: "), "{message}");
+    assert_eq!(hint, "write `nodeconfig` here, or `agent: image` or `agent: fetch` to have `multipart`");
+    assert!(format!("{place:?}").contains("cluster.yaml"), "{place:?}");
+    assert!(told("[nodeconfig]", "none").is_empty() && told("[multipart]", "image").is_empty());
+}

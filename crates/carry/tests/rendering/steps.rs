@@ -395,3 +395,68 @@ fn the_shell_takes_the_machines_own_name_and_counts_pods_by_core() {
     let at = by_core.find(line).unwrap_or_else(|| panic!("{by_core}"));
     assert!(by_core.find("cores=$(getconf").unwrap() < at && at < by_core.find("reserved_memory=").unwrap());
 }
+
+/// What follows from the way a node joins is no step that somebody could leave out.
+#[test]
+fn a_join_that_needs_the_agent_says_so() {
+    let join = |os: &str, method: &str| {
+        let extra =
+            "      agent: none\n      files: [{path: /etc/a, content: a, owner: \"nobody:nobody\"}]\n";
+        let text = sample::text("generic", os, extra).replace("method: eks-token", method);
+        let document = bringup_spec::read("cluster.yaml", &text).documents.into_iter().next().unwrap();
+        let carrier = if os == "flatcar" { Carrier::Ignition } else { Carrier::CloudInit };
+        let findings = rendered(&document, carrier).findings;
+        let hint = |finding: &bringup_diag::Finding| (finding.message.clone(), finding.hint.clone().unwrap());
+        findings
+            .iter()
+            .filter(|finding| finding.code.name == "agent/needed")
+            .map(hint)
+            .collect::<Vec<_>>()
+    };
+    let token = "method: bootstrap-token\n    token: {file: /t}";
+    let kubeconfig = "method: kubeconfig\n    kubeconfig: {file: /k}";
+    for os in ["flatcar", "debian", "generic"] {
+        for (method, name) in [(token, "bootstrap-token"), (kubeconfig, "kubeconfig")] {
+            let told = join(os, method);
+            let (files, own): (Vec<_>, Vec<_>) =
+                told.into_iter().partition(|(message, _)| message.contains("/etc/a"));
+            let expected = format!(
+                "write `agent: image` or `agent: fetch`: without it, no node of this system joins by `{name}`"
+            );
+            assert!(!own.is_empty() && own.iter().all(|(_, hint)| *hint == expected), "{os}: {own:?}");
+            assert!(files.iter().all(|(_, hint)| hint.ends_with("or leave it out")), "{os}: {files:?}");
+            assert_eq!(files.len(), 1, "{os}");
+        }
+    }
+}
+
+/// Words of a carrier, without the folders of programs.
+fn words(text: &str) -> std::collections::BTreeSet<&str> {
+    let between = |letter: char| letter.is_whitespace() || "\"'`;|&()$,[]{}".contains(letter);
+    text.split(between).map(|word| word.rsplit('/').next().unwrap_or(word)).collect()
+}
+
+/// With the agent in the image nothing is called at all; without, the few lines that ask the metadata service use curl.
+#[test]
+fn a_carrier_of_eksctl_calls_no_aws_jq_awk_or_sed_and_curl_only_without_the_agent() {
+    for os in ["amazon-linux-2", "ubuntu"] {
+        for agent in ["image", "none"] {
+            let extra = format!("      agent: {agent}\n      instanceTypes: [m5.large]\n");
+            let text = sample::text("aws", os, &extra).replacen(
+                "  kubernetes:",
+                "  flavour: eksctl\n  kubernetes:",
+                1,
+            );
+            let document = bringup_spec::read("cluster.yaml", &text).documents.into_iter().next().unwrap();
+            let rendered = rendered(&document, Carrier::CloudInit);
+            assert!(!rendered.findings.has_errors(), "{:?}", rendered.findings);
+            // The plan names the platform, and calls nothing by it.
+            let carrier = String::from_utf8(rendered.bytes).unwrap().replace(r#""platform":"aws""#, "");
+            let words = words(&carrier);
+            for banned in ["aws", "jq", "awk", "sed", "wget", "python", "python3", "perl"] {
+                assert!(!words.contains(banned), "{banned}: {os} {agent}");
+            }
+            assert_eq!(words.contains("curl"), agent == "none", "{os} {agent}");
+        }
+    }
+}
