@@ -407,11 +407,7 @@ fn a_join_that_needs_the_agent_says_so() {
         let carrier = if os == "flatcar" { Carrier::Ignition } else { Carrier::CloudInit };
         let findings = rendered(&document, carrier).findings;
         let hint = |finding: &bringup_diag::Finding| (finding.message.clone(), finding.hint.clone().unwrap());
-        findings
-            .iter()
-            .filter(|finding| finding.code.name == "agent/needed")
-            .map(hint)
-            .collect::<Vec<_>>()
+        findings.iter().filter(|finding| finding.code.name == "agent/needed").map(hint).collect::<Vec<_>>()
     };
     let token = "method: bootstrap-token\n    token: {file: /t}";
     let kubeconfig = "method: kubeconfig\n    kubeconfig: {file: /k}";
