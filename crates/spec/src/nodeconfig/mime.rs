@@ -20,7 +20,7 @@ pub(super) enum MimeFault {
 /// The parts of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Parts<'a> {
-    pub(super) parts: Vec<Part<'a>>,
+    pub(super) all: Vec<Part<'a>>,
     /// Whether the last of them has an end. Go refuses all of them otherwise, and Python's reader takes them.
     pub(super) closed: bool,
     /// Whether an empty line ends its header. Go refuses all of it otherwise, and Python's reader takes it.
@@ -62,7 +62,7 @@ fn split<'a>(body: &'a [u8], boundary: &str) -> Parts<'a> {
                     parts.push(part(without_line_end(body.get(start..at).unwrap_or_default())));
                 }
                 if closes {
-                    return Parts { parts, closed: true, ended: true };
+                    return Parts { all: parts, closed: true, ended: true };
                 }
                 open = Some(next);
             }
@@ -71,7 +71,7 @@ fn split<'a>(body: &'a [u8], boundary: &str) -> Parts<'a> {
     }
     let last = open.and_then(|start| body.get(start..)).filter(|rest| !is_blank(rest));
     parts.extend(last.map(part));
-    Parts { parts, closed: false, ended: true }
+    Parts { all: parts, closed: false, ended: true }
 }
 
 fn part(text: &[u8]) -> Part<'_> {

@@ -47,7 +47,7 @@ pub fn unpack(file: &str, bytes: &[u8]) -> Unpacked {
             let hint = "write `boundary=\"//\"` behind its type";
             unpacked.refuse(file, "this is multipart without a boundary", hint);
         }
-        Some(Ok(Parts { parts, closed, ended })) => {
+        Some(Ok(Parts { all: parts, closed, ended })) => {
             if !ended {
                 unpacked.unended = true;
                 let hint = "leave an empty line before the first part";
