@@ -44,7 +44,7 @@ pub(super) fn draw(graph: &mut Graph, plan: &Plan, operator: &Operator, carrier:
 /// The image's own agent starts kubelet when cloud-init has ended. The plan's own files are not carried: it makes its own.
 fn by_nodeadm(graph: &mut Graph, steps: &[&Step], placed: &[&Step], operator: &Operator) {
     let theirs: Vec<&Step> = placed.iter().copied().filter(|step| operator.wrote(step)).collect();
-    let steps: Vec<&Step> = steps.iter().copied().filter(is_program).collect();
+    let steps: Vec<&Step> = steps.iter().copied().filter(|step| is_program(step)).collect();
     let mut lines = lines_of(&theirs, operator);
     lines.push("hands the NodeConfig over".to_owned());
     let mut last = graph.add(Kind::Carrier, "cloud-init", lines, "each boot");
@@ -69,7 +69,7 @@ fn by_nodeadm(graph: &mut Graph, steps: &[&Step], placed: &[&Step], operator: &O
     graph.arrow(kubelet, kubelet, "restarted by systemd");
 }
 
-fn is_program(step: &&Step) -> bool {
+fn is_program(step: &Step) -> bool {
     matches!(step.action, Action::Run { .. })
 }
 
@@ -78,7 +78,7 @@ fn is_program(step: &&Step) -> bool {
 fn before_kubelet(plan: &Plan) -> (Vec<&Step>, Vec<&Step>) {
     let early = |step: &&Step| step.phase <= Phase::Gate && !matches!(step.action, Action::OpenGate { .. });
     let all = || plan.steps.iter().take_while(early);
-    let has_programs = all().any(|step| is_program(&step));
+    let has_programs = all().any(is_program);
     let is_step =
         |step: &&Step| is_program(step) || has_programs && matches!(step.action, Action::StartUnit { .. });
     let is_placed = |step: &&Step| match &step.action {
