@@ -150,7 +150,7 @@ def arguments_are_verbatim(lab):
     assert machine.text("/var/lib/bringup/output/words").splitlines() == words
     variables = dict(line.split("=", 1) for line in machine.text("/var/lib/bringup/output/variables").splitlines())
     systemd = {"PATH", "LANG", "INVOCATION_ID", "SYSTEMD_EXEC_PID", "JOURNAL_STREAM"}
-    ours = {"BRINGUP_" + name for name in ("CLUSTER", "GROUP", "STEP", "PHASE", "ATTEMPT", "NODE_NAME")}
+    ours = {"BRINGUP_" + name for name in ("CLUSTER", "GROUP", "STEP", "PHASE", "ATTEMPT", "NODE_NAME", "REBOOT")}
     assert variables["OWN"] == "$HOME %n", variables
     assert set(variables) - systemd == ours | {"OWN"}, sorted(variables)
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bringup_plan::{Action, Content, Plan, max_pods, sha256_hex};
+use bringup_plan::{Action, Content, InstallSource, Plan, max_pods, sha256_hex};
 use bringup_spec::{Document, Text};
 
 use crate::support::{content, eks_with, mode, plan, step, text, unit};
@@ -206,5 +206,20 @@ fn nothing_on_an_eksctl_node_calls_aws_jq_awk_sed_or_curl() {
             assert!(!words.contains(banned), "{banned}: {os}");
         }
         assert!(words.contains("kubelet.yaml"));
+    }
+}
+
+/// What the third ancestor has bootstrap avoid: software that is installed, configuration that is downloaded, programs that run.
+#[test]
+fn an_eksctl_node_installs_downloads_and_runs_nothing() {
+    for os in [AL2, UBUNTU] {
+        for step in plan(&eksctl(os, "")).steps {
+            let is_in_image = match &step.action {
+                Action::Install { source, .. } => *source == InstallSource::Image,
+                Action::Fetch { .. } | Action::Run { .. } => false,
+                _ => true,
+            };
+            assert!(is_in_image, "{os}: {}", step.name);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use bringup_ancestors::joins_a_node;
 use bringup_lab::{Bench, Given};
 use bringup_plan::{Action, Plan};
-use bringup_spec::{Architecture, NodeGroup, RuntimeName, SoftwareSource, Swap, SwapPolicy};
+use bringup_spec::{Architecture, NodeGroup, OsFamily, RuntimeName, SoftwareSource, Swap, SwapPolicy};
 use serde_json::json;
 
 use crate::Terminal;
@@ -35,7 +35,8 @@ pub(super) fn adapt(group: &mut NodeGroup, real: bool, terminal: &mut Terminal) 
         group.architecture = here;
         group.instance_types.clear();
     }
-    if !group.kernel_arguments.is_empty() {
+    // Elsewhere a boot loader can be told of them, and that is seen.
+    if group.os.family == OsFamily::Flatcar && !group.kernel_arguments.is_empty() {
         group.kernel_arguments.clear();
         terminal.say("the kernel is this machine's: `kernelArguments` are set aside\n");
     }
