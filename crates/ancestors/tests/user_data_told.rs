@@ -226,7 +226,7 @@ fn a_node_config_that_a_script_writes_for_nodeadm_is_taken() {
     };
     for (write, call) in [
         ("cat > /tmp/n.yaml <<EOF", "/usr/bin/nodeadm init --config-source file:///tmp/n.yaml"),
-        ("tee /root/n.yaml > /dev/null <<EOF", "nodeadm init -c file:/root/n.yaml"),
+        ("tee /etc/n.yaml > /dev/null <<EOF", "nodeadm init -c file:/etc/n.yaml"),
         ("cat <<'EOF' >/etc/eks/nodeadm.d/n.yaml", "sudo nodeadm init -c=file:///etc/eks/nodeadm.d/"),
     ] {
         let read = of(&script(write, call, CONFIG));
