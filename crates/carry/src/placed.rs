@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use bringup_plan::{Content, PlacedBy, Unit};
+use bringup_plan::{Content, OUR_UNITS, PlacedBy, Unit};
 
 use crate::load::Load;
 use crate::step_runner;
@@ -76,8 +76,8 @@ pub(crate) fn carried_units<'load>(load: &'load Load<'_>) -> Vec<Cow<'load, Unit
 
 /// All units but the agent's. Where steps come before kubelet, their unit is among them, and starts kubelet.
 pub(crate) fn units_without_agent<'load>(load: &'load Load<'_>) -> Vec<Cow<'load, Unit>> {
-    let others = load.plan.units.iter().filter(|unit| !unit.name.starts_with("bringup"));
-    let mut units: Vec<Cow<'_, Unit>> = others
+    let theirs = load.plan.units.iter().filter(|unit| !OUR_UNITS.contains(&unit.name.as_str()));
+    let mut units: Vec<Cow<'_, Unit>> = theirs
         .map(|unit| {
             if step_runner::is_held(load, &unit.name) {
                 Cow::Owned(Unit { enabled: None, ..unit.clone() })

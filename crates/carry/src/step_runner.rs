@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use bringup_diag::Finding;
-use bringup_plan::{Action, PlacedBy, Plan, Step, Unit, sha256_hex};
+use bringup_plan::{Action, PlacedBy, Plan, SNAP_STARTER, STEPS_UNIT, Step, Unit, sha256_hex};
 use bringup_spec::{Fact, OnFailure, Phase, Text};
 
 use crate::codes;
@@ -20,10 +20,6 @@ use crate::step_place::{hook_place, place, said, way_out};
 
 /// The script.
 const PATH: &str = "/opt/bringup/bin/bringup-steps";
-/// The unit that runs it.
-const UNIT: &str = "bringup-steps.service";
-/// What starts kubelet where it is a snap.
-const SNAP_STARTER: &str = "eksctl-bootstrap.service";
 
 /// A mark has the machine's number, as a disk may become the image of another, and is on the disk behind what it stands for.
 const HEAD: &str = r#"#!/bin/sh
@@ -232,7 +228,7 @@ pub(crate) fn unit(load: &Load<'_>) -> Unit {
          [Install]\nWantedBy=multi-user.target\nRequiredBy={held}\n"
     );
     Unit {
-        name: UNIT.to_owned(),
+        name: STEPS_UNIT.to_owned(),
         content: Some(text),
         enabled: Some(true),
         mask: false,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use bringup_plan::{Action, Plan};
+use bringup_plan::{Action, Plan, STEPS_UNIT};
 use bringup_progress::Event;
 
 use crate::Verdict;
@@ -124,7 +124,7 @@ pub(crate) fn by_units(events: &[&Event], known: Units) -> Option<Verdict> {
     }
     let failed = failed_units(events.iter().copied());
     // A carrier of ours may have come as it is, without a word of what is in it.
-    let expects_kubelet = known.expects_kubelet || settled.contains("bringup-steps.service");
+    let expects_kubelet = known.expects_kubelet || settled.contains(STEPS_UNIT);
     let runs = settled.contains("kubelet.service") && !kubelet_has_ended(events);
     let steady = known.healthy.is_some_and(|healthy| healthy >= STEADY);
     match (failed.is_empty(), expects_kubelet || settled.contains("kubelet.service")) {

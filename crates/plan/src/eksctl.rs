@@ -179,7 +179,7 @@ pub(crate) fn script_unit(context: &Context<'_>, decisions: &Decisions) -> Optio
          [Install]\nWantedBy=multi-user.target\n"
     );
     Some(crate::Unit {
-        name: "eksctl-bootstrap.service".to_owned(),
+        name: crate::SNAP_STARTER.to_owned(),
         content: Some(text),
         enabled: Some(true),
         mask: false,

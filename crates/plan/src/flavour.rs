@@ -8,6 +8,16 @@ pub const AGENT: &str = "/opt/bringup/bin/bringup-node";
 /// The gate: kubelet's unit cannot start without it.
 pub const GATE_FILE: &str = "/run/bringup/kubelet.env";
 
+/// What runs the operator's steps and starts kubelet where there is no agent.
+pub const STEPS_UNIT: &str = "bringup-steps.service";
+
+/// Names of units that plans keep for themselves: the agent's, and what stands in for it.
+pub const OUR_UNITS: [&str; 4] =
+    ["bringup.service", "bringup-gate.target", "bringup-after.service", STEPS_UNIT];
+
+/// What sets kubelet and starts it where it is a snap and there is no agent.
+pub const SNAP_STARTER: &str = "eksctl-bootstrap.service";
+
 /// The variable of the gate file that holds kubelet's arguments.
 pub const ARGUMENTS_VARIABLE: &str = "BRINGUP_KUBELET_ARGS";
 

@@ -64,7 +64,7 @@ pub use carriers::check_carrier;
 pub use checks::check_document;
 pub use compile::{compile, local_sources};
 pub use compiled::{Compiled, LocalEntry, LocalFile, LocalFiles, Origin, Provenance};
-pub use flavour::{AGENT, ARGUMENTS_VARIABLE, GATE_FILE};
+pub use flavour::{AGENT, ARGUMENTS_VARIABLE, GATE_FILE, OUR_UNITS, SNAP_STARTER, STEPS_UNIT};
 pub use installer_hooks::installer_hooks;
 pub use kernel::sysctl_path;
 pub use merged::{MergeFault, merged};

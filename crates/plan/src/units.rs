@@ -12,16 +12,13 @@ use bringup_yaml::Path;
 
 use crate::context::Context;
 use crate::decisions::Decisions;
-use crate::flavour::{AGENT, GATE_FILE};
+use crate::flavour::{AGENT, GATE_FILE, OUR_UNITS};
 use crate::kubelet::unit::runtime_unit;
 use crate::{PlacedBy, Unit, codes, unit_text};
 
 /// Suffixes of units that may be placed.
 const SUFFIXES: [&str; 9] =
     ["service", "target", "socket", "timer", "path", "mount", "automount", "slice", "swap"];
-
-/// Names that the plan keeps for itself.
-const OURS: [&str; 3] = ["bringup.service", "bringup-gate.target", "bringup-after.service"];
 
 /// Units of EKS' images of Amazon Linux 2023 that configure the node by the image's own agent and start kubelet: by
 /// `nodeadm-run.service` after the user's scripts, whether the gate is open or not.
@@ -222,7 +219,7 @@ pub(crate) fn operator_units(context: &mut Context<'_>, decisions: &Decisions, u
             );
         }
         if let Some(ours) = units.iter_mut().find(|unit| unit.name == real) {
-            let mine = OURS.contains(&real.as_str());
+            let mine = OUR_UNITS.contains(&real.as_str());
             if (given.content.is_some() && ours.content.is_some()) || mine && given.content.is_some() {
                 context.error(
                     codes::UNIT_RESERVED,
@@ -257,6 +254,15 @@ pub(crate) fn operator_units(context: &mut Context<'_>, decisions: &Decisions, u
                     );
                 }
             }
+            continue;
+        }
+        if OUR_UNITS.contains(&real.as_str()) {
+            context.error(
+                codes::UNIT_RESERVED,
+                &path.key("name"),
+                format!("`{}` is a name that plans keep for themselves", given.name),
+                "give yours another name",
+            );
             continue;
         }
         units.push(Unit {

@@ -2,16 +2,11 @@
 //! nothing behind it.
 
 use bringup_carry::is_certain_owner;
-use bringup_plan::{Action, Plan, Step};
+use bringup_plan::{Action, Plan, SNAP_STARTER, STEPS_UNIT, Step};
 use bringup_spec::{Carrier, Phase};
 
 use super::{Graph, Kind, brought_by, brought_on, lines_of, when};
 use crate::view::Operator;
-
-/// What runs the steps.
-const RUNNER: &str = "bringup-steps.service";
-/// What sets kubelet where it is a snap, and starts it.
-const SNAP_STARTER: &str = "eksctl-bootstrap.service";
 
 /// Draws the boxes of a plan without an agent.
 pub(super) fn draw(graph: &mut Graph, plan: &Plan, operator: &Operator, carrier: Option<Carrier>) {
@@ -27,7 +22,7 @@ pub(super) fn draw(graph: &mut Graph, plan: &Plan, operator: &Operator, carrier:
     let mut last = first;
     let mut label = "enables";
     if !steps.is_empty() {
-        last = graph.add(Kind::Unit, RUNNER, lines_of(&steps, operator), when(&steps));
+        last = graph.add(Kind::Unit, STEPS_UNIT, lines_of(&steps, operator), when(&steps));
         graph.arrow(first, last, label);
         label = "then starts";
     }

@@ -426,6 +426,16 @@ fn a_join_that_needs_the_agent_says_so() {
     }
 }
 
+/// Only the names that plans keep for themselves are ours.
+#[test]
+fn a_unit_of_the_operator_is_carried_whatever_it_is_called() {
+    let unit = "      agent: none\n      units:\n        - {name: bringup-logs.service, content: \"[Service]\\nExecStart=/bin/true\\n\", enabled: false}\n";
+    let rendered = rendered(&document("amazon-linux-2", unit), Carrier::CloudInit);
+    let inspection = inspect("carrier", &rendered.bytes);
+    let path = "/etc/systemd/system/bringup-logs.service";
+    assert_eq!(content(&inspection, path), "[Service]\nExecStart=/bin/true\n");
+}
+
 /// Words of a carrier, without the folders of programs.
 fn words(text: &str) -> std::collections::BTreeSet<&str> {
     let between = |letter: char| letter.is_whitespace() || "\"'`;|&()$,[]{}".contains(letter);

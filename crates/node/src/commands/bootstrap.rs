@@ -58,12 +58,9 @@ fn from_environment(words: &[String]) -> Vec<String> {
         if words.iter().any(is_it) {
             return None;
         }
-        let value = variable(&flag.variable())?;
-        let variable = flag.variable();
-        Teller::note(&format!(
-            "`{variable}` of the environment counts as `--{}`, as with the script",
-            flag.name
-        ));
+        let own = flag.variable();
+        let value = variable(&own)?;
+        Teller::note(&format!("`{own}` of the environment counts as `--{}`, as with the script", flag.name));
         Some(format!("--{}={value}", flag.name))
     };
     FLAGS.iter().filter_map(given).collect()

@@ -168,6 +168,10 @@ fn units_must_be_ones_that_systemd_reads() {
         found("{name: bringup.service, content: \"[Service]\\nExecStart=/bin/x\\n\"}"),
         ["unit/reserved"]
     );
+    assert_eq!(
+        found("{name: bringup-steps.service, content: \"[Service]\\nExecStart=/bin/x\\n\"}"),
+        ["unit/reserved"]
+    );
     assert_eq!(found("{name: kubelet.service, enabled: true}"), ["unit/reserved"]);
     assert_eq!(
         found(
