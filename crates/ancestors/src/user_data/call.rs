@@ -1,5 +1,6 @@
 //! A call of `bootstrap.sh` as a document.
 
+use bringup_aws::partition::partition_of;
 use bringup_diag::Severity;
 use bringup_spec::bootstrap_flags::{BootstrapRequest, BootstrapRuntime, parse};
 use bringup_yaml::{Limits, Node};
@@ -179,11 +180,7 @@ fn runtime(request: &BootstrapRequest, at: &Node) -> Node {
 fn pause_image(request: &BootstrapRequest) -> Option<String> {
     let account = request.pause_account.as_deref()?;
     let region = request.endpoint.as_deref().and_then(region_of)?;
-    let domain = match region.split('-').next()? {
-        "cn" => "amazonaws.com.cn",
-        _ if region.contains("-iso") => return None,
-        _ => "amazonaws.com",
-    };
+    let domain = partition_of(region).domain;
     let version = &request.pause_version;
     Some(format!("{account}.dkr.ecr.{region}.{domain}/eks/pause:{version}"))
 }
