@@ -6,6 +6,14 @@ use bringup_plan::Plan;
 use bringup_progress::Event;
 use bringup_spec::Phase;
 
+/// Events in the order in which they happened: a journal that is busy hears of a unit before it hears what the agent has said
+/// earlier.
+pub(crate) fn as_it_happened(events: &[Event]) -> Vec<Event> {
+    let mut events = events.to_vec();
+    events.sort_by_key(|event| (event.boot.parse::<usize>().unwrap_or_default(), event.at_ms));
+    events
+}
+
 /// What a list of events says against what was promised: kubelet starts after the gate has opened, and once in a boot
 /// unless it ended in between; the agent does its steps in the plan's order and one at a time; all before the gate are
 /// done when it opens; the document's own assertions hold.
@@ -30,12 +38,16 @@ pub(crate) fn disagreements(events: &[Event], plan: Option<&Plan>) -> Vec<String
 }
 
 fn kubelet(events: &[&Event], against: &mut Vec<String>) {
-    let (mut open, mut runs) = (false, false);
-    for event in events {
-        match (event.actor.as_str(), event.event.as_str()) {
-            ("agent", "opened") => open = true,
-            ("kubelet.service", "started") => {
-                if !open {
+    // Nobody can tell what came first in one millisecond.
+    let is_open = |at_ms| {
+        let mut until_then = events.iter().take_while(|event| event.at_ms <= at_ms);
+        until_then.any(|event| event.actor == "agent" && event.event == "opened")
+    };
+    let mut runs = false;
+    for event in events.iter().filter(|event| event.actor == "kubelet.service") {
+        match event.event.as_str() {
+            "started" => {
+                if !is_open(event.at_ms) {
                     against.push("kubelet started before the gate opened".to_owned());
                 }
                 if runs {
@@ -43,7 +55,7 @@ fn kubelet(events: &[&Event], against: &mut Vec<String>) {
                 }
                 runs = true;
             }
-            ("kubelet.service", "stopped" | "failed" | "exited") => runs = false,
+            "stopped" | "failed" | "exited" => runs = false,
             _ => {}
         }
     }
@@ -169,15 +181,13 @@ mod tests {
 
     /// `BOOT ACTOR STEP EVENT`, a line each; `-` for no step.
     fn told(text: &str) -> Vec<String> {
-        let event = |line: &str| {
+        let event = |(at_ms, line): (u64, &str)| {
             let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
             let [boot, actor, step, event] = words.try_into().unwrap();
-            Event { at_ms: 0, boot, actor, step: step.replace('-', ""), event, why: String::new() }
+            Event { at_ms, boot, actor, step: step.replace('-', ""), event, why: String::new() }
         };
-        disagreements(
-            &text.lines().map(str::trim).filter(|line| !line.is_empty()).map(event).collect::<Vec<_>>(),
-            Some(&plan()),
-        )
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        disagreements(&(0..).zip(lines).map(event).collect::<Vec<_>>(), Some(&plan()))
     }
 
     #[test]
@@ -236,6 +246,31 @@ mod tests {
                 "boot 1: `driver succeeds before kubelet.service` does not hold"
             ]
         );
+    }
+
+    /// Units tell systemd's journal by one socket and the agent by another, and each of them waits while it is busy.
+    #[test]
+    fn what_was_heard_late_happened_when_it_was_said() {
+        let heard = |gate: u64, kubelet: u64| {
+            let event = |at_ms: u64, actor: &str, step: &str, event: &str| Event {
+                at_ms,
+                boot: "1".to_owned(),
+                actor: actor.to_owned(),
+                step: step.to_owned(),
+                event: event.to_owned(),
+                why: String::new(),
+            };
+            let events = [
+                event(1, "agent", "driver", "started"),
+                event(2, "agent", "driver", "finished"),
+                event(kubelet, "kubelet.service", "", "started"),
+                event(3, "agent", "gate", "started"),
+                event(gate, "agent", "gate", "opened"),
+            ];
+            disagreements(&as_it_happened(&events), Some(&plan()))
+        };
+        assert!(heard(4, 5).is_empty() && heard(4, 4).is_empty());
+        assert_eq!(heard(5, 4), ["boot 1: kubelet started before the gate opened"]);
     }
 
     #[test]

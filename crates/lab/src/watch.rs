@@ -154,8 +154,9 @@ impl Entry {
         let said = self.field("_SOURCE_REALTIME_TIMESTAMP").parse::<u64>();
         let at_ms = said.or_else(|_| self.field("__REALTIME_TIMESTAMP").parse()).ok()? / 1000;
         let message = self.field("MESSAGE");
-        // The agent's own events are lines of JSON.
-        if self.field("_COMM") == "bringup-node"
+        // The agent's own events are lines of JSON. A journal that is busy does not know any more whose process it was; what
+        // systemd called it at its start it does.
+        if ["_COMM", "SYSLOG_IDENTIFIER"].iter().any(|name| self.field(name) == "bringup-node")
             && let Ok(event) = serde_json::from_str::<Event>(message)
         {
             return Some(Event { boot: boot.to_string(), ..event });

@@ -15,7 +15,6 @@ use crate::machine::Machine;
 use crate::network::Network;
 use crate::originals;
 use crate::preview::{Preview, drift, preview};
-use crate::teller::Teller;
 
 /// A step that `up` would do now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -71,7 +70,6 @@ pub(crate) fn explain(question: &Question<'_>, state: State) -> Explained {
     let knowledge = Knowledge::new(machine, plan, known);
     let mut course = Course::new(plan, range, state, identity, &Machine::boot());
     let mut explained = Explained::default();
-    let teller = Teller::silent();
     let network = Network::of_plan(plan);
     // Facts are learned without a look at what was done.
     let unknown = State::default();
@@ -86,7 +84,6 @@ pub(crate) fn explain(question: &Question<'_>, state: State) -> Explained {
             remembered: remembered.as_ref(),
             given,
             checks: Checks::Passed,
-            teller: &teller,
             network: &network,
             state: &unknown,
         };

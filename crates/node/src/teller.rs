@@ -41,11 +41,6 @@ impl Teller {
         Self { socket: std::env::var_os("NOTIFY_SOCKET"), ear, paused: RefCell::new(None) }
     }
 
-    /// Tells nobody.
-    pub(crate) fn silent() -> Self {
-        Self { socket: None, ear: Ear::Person, paused: RefCell::new(None) }
-    }
-
     /// Tells an event.
     pub(crate) fn event(&self, event: &Event) {
         let for_journal = || serde_json::to_string(event).unwrap_or_default();

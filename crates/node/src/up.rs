@@ -8,7 +8,8 @@ use std::time::Duration;
 use bringup_facts::Facts;
 use bringup_plan::{Action, Plan, Step};
 use bringup_progress::{
-    Adopted, Course, Effect, Entry, Failure, FailureKind, Happening, Made, Order, Range, Surroundings,
+    Adopted, Course, Effect, Entry, Failure, FailureKind, Happened, Happening, Made, Order, Range,
+    Surroundings,
 };
 use bringup_spec::Phase;
 
@@ -215,6 +216,10 @@ impl Run<'_> {
             }
             Effect::Tell(event) => {
                 self.teller.event(&event);
+                // Kubelet waits for this word: whoever hears of its start has heard of the gate.
+                if event.event == Happened::Opened.word() && self.machine.is_itself() {
+                    self.teller.ready();
+                }
                 Led::On
             }
             Effect::Publish(status) => {
@@ -382,7 +387,6 @@ impl Run<'_> {
             } else {
                 Checks::Due(&self.asked.ignored)
             },
-            teller: &self.teller,
             network: &self.network,
             state: self.course.state(),
         };

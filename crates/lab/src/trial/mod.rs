@@ -159,7 +159,8 @@ impl Trial {
     }
 
     fn outcome(&self, verdict: Verdict) -> Result<Outcome, LabFault> {
-        let disagreements = order::disagreements(&self.events, self.subject.plan.as_ref());
+        let events = order::as_it_happened(&self.events);
+        let disagreements = order::disagreements(&events, self.subject.plan.as_ref());
         let os = match &self.subject.stands_for {
             Some(other) => format!("Debian 12, standing in for {other}"),
             None => "Debian 12".to_owned(),
@@ -193,7 +194,7 @@ impl Trial {
             failing: self.failing(verdict),
             node: self.node.clone(),
             status: self.status.clone(),
-            events: self.events.clone(),
+            events,
             verdict,
         })
     }

@@ -9,14 +9,12 @@ use bringup_spec::Text;
 use super::{Doing, Stopped, files};
 use crate::gate;
 
-/// Publishes the gate file, queues kubelet and what follows without waiting for them, and says that it is done.
+/// Publishes the gate file, and queues kubelet and what follows without waiting for them.
 ///
-/// Both jobs wait for this very process to end, or to say that it is ready: waiting for them here would be for ever.
+/// Both jobs wait for this very process to end, or to say that it is ready, which it does once the gate is recorded and told:
+/// waiting for them here would be for ever.
 pub(super) fn open(doing: &Doing<'_>, environment: &BTreeMap<String, Text>) -> Result<Success, Stopped> {
     let change = gate::open(&doing.machine.files(), environment)?;
     gate::queue(doing.machine, doing.plan)?;
-    if doing.machine.is_itself() {
-        doing.teller.ready();
-    }
     Ok(files::changed(GATE_FILE, change))
 }

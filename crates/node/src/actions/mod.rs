@@ -38,7 +38,6 @@ use bringup_systemd::BusFault;
 use crate::knowledge::Knowledge;
 use crate::machine::Machine;
 use crate::network::Network;
-use crate::teller::Teller;
 
 /// One attempt at one step.
 #[derive(Debug)]
@@ -54,7 +53,6 @@ pub(crate) struct Doing<'a> {
     pub(crate) given: Option<&'a Facts>,
     /// The checks before the start.
     pub(crate) checks: Checks<'a>,
-    pub(crate) teller: &'a Teller,
     pub(crate) network: &'a Network,
     /// What was done so far.
     pub(crate) state: &'a State,

@@ -107,7 +107,6 @@ mod tests {
     use crate::actions::stage::{Stage, well};
     use crate::actions::{Checks, Doing};
     use crate::server::Reply;
-    use crate::teller::Teller;
 
     #[test]
     fn a_program_gets_what_is_documented_and_what_it_asks_for() {
@@ -131,7 +130,6 @@ mod tests {
             remembered: None,
             given: None,
             checks: Checks::Passed,
-            teller: &Teller::silent(),
             network: &stage.network,
             state: &State::default(),
         };
