@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bringup_disk::{FileFault, Owner, Wanted};
 use bringup_facts::Facts;
@@ -16,7 +16,7 @@ use crate::ended::Ended;
 use crate::machine::Machine;
 use crate::metadata::Metadata;
 use crate::program::{self, Program};
-use crate::software::{software, version_in};
+use crate::software::{said_before, software, version_in};
 use crate::teller::Teller;
 use crate::{output, places, plan_file};
 
@@ -200,8 +200,8 @@ fn has_nvidia_device(machine: &Machine) -> bool {
     names.iter().any(|name| vendor(name).is_ok_and(|bytes| is_theirs(&bytes)))
 }
 
-/// The version of a piece of software, as a file of the image tells it, or as the program itself does. Of a directory that
-/// stands for a machine, only the file can be asked.
+/// The version of a piece of software, as a file of the image tells it, or as the program itself does: once, as long as it
+/// stays the same. Of a directory that stands for a machine, only the file can be asked.
 pub(crate) fn version(machine: &Machine, name: &str) -> Result<String, Stop> {
     let Some(software) = software(name) else { return Ok(String::new()) };
     let file = software.version_file.unwrap_or_default();
@@ -220,6 +220,10 @@ pub(crate) fn version(machine: &Machine, name: &str) -> Result<String, Stop> {
         ));
     };
     let step = format!("version-of-{name}");
+    let answer = output::path(&step);
+    if let Some(version) = said_before(Path::new(path), Path::new(&answer), SystemTime::now()) {
+        return Ok(version);
+    }
     let program = Program {
         step: &step,
         command: [*path].iter().chain(software.arguments).map(|word| (*word).to_owned()).collect(),

@@ -5,6 +5,9 @@ use std::path::Path;
 use bringup_disk::{FileFault, Files};
 use bringup_plan::{FORMAT, Plan};
 
+use crate::machine::Machine;
+use crate::places;
+
 /// A plan that cannot be followed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlanFault {
@@ -24,6 +27,22 @@ pub(crate) enum PlanFault {
 pub(crate) fn read(files: &Files<'_>, path: &Path) -> Result<Plan, PlanFault> {
     let bytes = files.read(path)?.ok_or_else(|| PlanFault::Missing(path.display().to_string()))?;
     parse(path, &bytes)
+}
+
+/// Whether a plan that is made here may stand where plans are kept. A machine that follows another kind of plan, such as a
+/// document's, is brought up by that, and whoever wants it otherwise says so.
+pub(crate) fn gives_way(machine: &Machine, group: &str) -> Result<(), String> {
+    let Ok(plan) = read(&machine.files(), Path::new(places::PLAN)) else { return Ok(()) };
+    if plan.group == group {
+        return Ok(());
+    }
+    Err(format!(
+        "this machine follows the plan of the node group `{}` of cluster `{}` in `{path}`, and is brought up by that: nothing \
+         was done; to have it brought up otherwise, call `bringup-node reset`, remove `{path}`, and call again",
+        plan.group,
+        plan.cluster,
+        path = places::PLAN
+    ))
 }
 
 fn parse(path: &Path, bytes: &[u8]) -> Result<Plan, PlanFault> {

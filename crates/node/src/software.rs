@@ -1,5 +1,10 @@
 //! What programs say of their version, and whether it is the one that is expected.
 
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
 /// A piece of software, as far as it can be asked for its version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Software {
@@ -76,6 +81,31 @@ pub(crate) fn version_in(text: &str) -> Option<String> {
     })
 }
 
+/// What a program said of its version when it was asked before, if it is the same program still: to read a kubelet from a
+/// cold disk takes seconds.
+///
+/// What is no program of its own, but a script or the way into a snap, may lead to another one any time.
+pub(crate) fn said_before(program: &Path, answer: &Path, now: SystemTime) -> Option<String> {
+    let mut file = std::fs::File::open(program).ok()?;
+    let mut begin = [0; 4];
+    file.read_exact(&mut begin).ok()?;
+    if begin != *b"\x7fELF" || program.starts_with("/snap") {
+        return None;
+    }
+    let found = file.metadata().ok()?;
+    let seconds = Duration::from_secs(u64::try_from(found.ctime()).ok()?);
+    let changed =
+        SystemTime::UNIX_EPOCH + seconds + Duration::from_nanos(u64::try_from(found.ctime_nsec()).ok()?);
+    let said = std::fs::metadata(answer).and_then(|answer| answer.modified()).ok()?;
+    // A clock that was wrong then says nothing about what came first.
+    if said <= changed || said > now {
+        return None;
+    }
+    // An answer that was cut off has no end.
+    let text = std::fs::read_to_string(answer).ok().filter(|text| text.ends_with('\n'))?;
+    version_in(&text)
+}
+
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -95,7 +125,33 @@ pub(crate) fn fits(found: &str, expected: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{fits, version_in};
+    use std::time::{Duration, SystemTime};
+
+    use super::{fits, said_before, version_in};
+
+    #[test]
+    fn a_program_is_asked_again_only_if_it_may_be_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (program, answer) = (folder.path().join("kubelet"), folder.path().join("answer"));
+        std::fs::write(&program, b"\x7fELF and more").unwrap();
+        let later = |seconds| SystemTime::now() + Duration::from_secs(seconds);
+        let says = |text: &str, at: SystemTime| {
+            std::fs::write(&answer, text).unwrap();
+            std::fs::File::options().write(true).open(&answer).unwrap().set_modified(at).unwrap();
+        };
+        let now = later(600);
+        assert_eq!(said_before(&program, &answer, now), None, "nobody has asked");
+        says("Kubernetes v1.33.4\n", later(60));
+        assert_eq!(said_before(&program, &answer, now).as_deref(), Some("1.33.4"));
+        assert_eq!(said_before(&program, &answer, later(30)), None, "the clock was wrong, or is");
+        says("Kubernetes v1.33.4\n", SystemTime::now() - Duration::from_secs(60));
+        assert_eq!(said_before(&program, &answer, now), None, "the program was replaced since");
+        says("Kubernetes v1.3", later(60));
+        assert_eq!(said_before(&program, &answer, now), None, "it was cut off");
+        says("Kubernetes v1.33.4\n", later(60));
+        std::fs::write(&program, "#!/bin/sh\nexec /opt/kubelet\n").unwrap();
+        assert_eq!(said_before(&program, &answer, now), None, "a script may lead elsewhere");
+    }
 
     #[test]
     fn versions_are_found_in_what_programs_say() {

@@ -1,7 +1,8 @@
 //! Which of two agents goes first, where one finds the other at work.
 //!
 //! What leads up to the gate comes before what follows it: a changed plan is followed although the agent after the gate
-//! still waits for something. Who calls the agent by hand comes before both units. An agent that gives way is killed, which
+//! still waits for something. Where the gate is open for the same plan, nobody is in anybody's way: whoever starts kubelet,
+//! as kubeadm does, starts the unit that leads to the gate once more. Who calls the agent by hand comes before both units. An agent that gives way is killed, which
 //! harms nothing: its programs run on in units of their own, and the journal knows where to go on. Its unit is started
 //! again by the manager and waits for its turn, so that somebody goes on wherever the other one ends.
 
@@ -49,6 +50,10 @@ pub(crate) fn take(
         Err(LockFault::Taken) if machine.is_itself() => {}
         taken => return taken.map(Turn::Mine),
     }
+    let is_done = || leads_to_gate(range) && is_open(machine) && is_followed();
+    if is_done() {
+        return Ok(Turn::Done);
+    }
     let gave_way = end_other(range);
     let deadline = match (waits(range), gave_way) {
         (true, _) => None,
@@ -63,7 +68,7 @@ pub(crate) fn take(
             Err(LockFault::Taken) => {}
             taken => return taken.map(Turn::MineAtLast),
         }
-        if leads_to_gate(range) && is_open(machine) && is_followed() {
+        if is_done() {
             return Ok(Turn::Done);
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {

@@ -6,7 +6,7 @@ mod facts;
 mod image;
 mod retry;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use bringup_facts::Facts;
 use bringup_plan::Plan;
@@ -20,7 +20,7 @@ use crate::lock::Lock;
 use crate::machine::Machine;
 use crate::network::Network;
 use crate::teller::Teller;
-use crate::{commands, node_config, places, plan_file, preflight, up};
+use crate::{commands, node_config, plan_file, preflight, up};
 
 /// A call, and where it is carried out.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub(crate) fn carry_out(call: &Call) -> Outcome<Ended> {
         return Err(wrong(why.to_owned()));
     }
     let _lock = Lock::take(&machine).map_err(|fault| not_yet(fault.to_string()))?;
-    is_free(&machine).map_err(wrong)?;
+    plan_file::gives_way(&machine, GROUP).map_err(wrong)?;
     let learned = match given {
         Some(given) => given,
         None => facts::learn(&call.request, &Network::of_process())?,
@@ -64,19 +64,6 @@ pub(crate) fn carry_out(call: &Call) -> Outcome<Ended> {
     let plan = plan.ok_or_else(|| wrong("nothing was done".to_owned()))?;
     node_config::keep(&machine, &plan).map_err(|fault| not_yet(fault.to_string()))?;
     follow(&machine, &plan, call.until, learned).map_err(not_yet)
-}
-
-/// A machine that follows a document's plan is brought up by that, and not by a call.
-fn is_free(machine: &Machine) -> Result<(), String> {
-    let path = Path::new(places::PLAN);
-    match plan_file::read(&machine.files(), path) {
-        Ok(plan) if plan.group != GROUP => Err(format!(
-            "this machine follows the plan of the node group `{}` in `{}`: its agent brings it up, and there is nothing to call",
-            plan.group,
-            places::PLAN
-        )),
-        _ => Ok(()),
-    }
 }
 
 fn follow(machine: &Machine, plan: &Plan, until: Option<Phase>, facts: Facts) -> Result<Ended, String> {

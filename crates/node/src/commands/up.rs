@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bringup_disk::FileFault;
 use bringup_facts::{Facts, Known};
-use bringup_plan::Plan;
+use bringup_plan::{Plan, nodeadm};
 use bringup_progress::{Course, Range};
 use bringup_spec::Phase;
 
@@ -51,7 +51,9 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
     let not_yet = |fault: String| (Ended::NotYet, fault);
     let range = Range { from: options.from, until: options.until };
     let is_followed = || {
-        let (Ok((plan, given)), Some(state)) = (read(), journal::look(machine.files())) else { return false };
+        // A file may be replaced while this one waits. Whoever is asked over the network is not asked again and again.
+        let now = if options.config.is_empty() { read().ok() } else { Some((plan.clone(), given.clone())) };
+        let (Some((plan, given)), Some(state)) = (now, journal::look(machine.files())) else { return false };
         let identity = identity(&machine, given.as_ref());
         let after = Range { from: Some(Phase::Gate), until: None };
         let course = Course::new(&plan, after, state, &identity, &Machine::boot());
@@ -103,6 +105,7 @@ pub(crate) fn chosen(
             (if may_pass(&fault) { Ended::NotYet } else { Ended::Wrong }, fault.to_string())
         });
     }
+    plan_file::gives_way(machine, nodeadm::GROUP).map_err(|why| (Ended::Wrong, why))?;
     let facts = facts_file.map(facts).transpose().map_err(|why| (Ended::Wrong, why))?;
     let facts = facts.map(|facts| facts.or(identify::counted()));
     let identity = identity(machine, facts.as_ref());

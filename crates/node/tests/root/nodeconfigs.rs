@@ -159,3 +159,44 @@ fn a_node_config_that_nodeadm_refuses_changes_nothing() {
     let none = node.run(&["up", "--config", &node.beside("nothing").display().to_string()]);
     assert_eq!(none.code, Some(2));
 }
+
+/// A machine that a document's plan brings up is not taken over unasked, and neither is what was said about it.
+#[test]
+fn a_machine_with_another_kind_of_plan_is_left_alone() {
+    crate::node::needs_root();
+    let node = node();
+    std::fs::write(node.beside("cluster.yaml"), CLUSTER).unwrap();
+    let source = node.beside("cluster.yaml").display().to_string();
+    node.give(&small());
+    let before = node.tree();
+    for words in [["up", "--config", &source], ["explain", "--config", &source]] {
+        let refused = node.run(&words);
+        assert_eq!(refused.code, Some(2), "{}", refused.errors);
+        for word in ["`g`", "`/etc/bringup/plan.json`", "`bringup-node reset`"] {
+            assert!(refused.errors.contains(word), "{word}: {}", refused.errors);
+        }
+    }
+    assert_eq!(node.tree(), before);
+    // As the message says.
+    std::fs::remove_file(node.path("/etc/bringup/plan.json")).unwrap();
+    assert_eq!(up(&node, &[&source]).code, Some(0));
+    assert_eq!(up(&node, &[&source]).code, Some(0), "its own plan is no hindrance");
+}
+
+/// In a space of numbers of its own, the shell is the first process, the agent the second, and the third one is whoever is
+/// started afterwards: unless the agent has started any.
+#[test]
+fn no_other_process_is_started() {
+    crate::node::needs_root();
+    let node = node();
+    std::fs::write(
+        node.beside("cluster.yaml"),
+        format!("{CLUSTER}  containerd: {{config: 'version = 2'}}\n"),
+    )
+    .unwrap();
+    let source = node.beside("cluster.yaml").display().to_string();
+    let mut command = Command::new("unshare");
+    command.args(["--net", "--pid", "--fork", "sh", "-c", "\"$@\" && sh -c 'echo $$'", "sh"]).arg(agent());
+    let ran = ran(command.args(node.words(&["up", "--until", "configure", "--config", &source])), "");
+    assert_eq!((ran.code, ran.output.as_str()), (Some(0), "3\n"), "{}", ran.errors);
+}

@@ -74,3 +74,36 @@ fn user_data_without_a_node_config_is_passed_over() {
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert!(said.contains("there is no NodeConfig in `imds://user-data`"), "{said}");
 }
+
+/// On the machine itself, as far as it goes: whoever is called up to the gate while another agent is at work looks whether
+/// that one has opened it already. The service has said what it says.
+#[test]
+fn the_service_is_not_asked_again_while_another_agent_is_at_work() {
+    assert!(rustix::process::geteuid().is_root(), "run the tests as root: mounts are made");
+    let service = Server::http(|asked| match asked.path.as_str() {
+        "/latest/user-data" => Reply::new(200, USER_DATA),
+        _ => well(asked),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let facts_file = folder.path().join("facts.json");
+    let mut known = facts();
+    known["address"] = "10.0.1.2".into();
+    std::fs::write(&facts_file, known.to_string()).unwrap();
+    // Nothing of the machine that the test runs on is seen, nor changed.
+    let script = r#"set -e
+        for directory in /etc /run /var/lib; do mount -t tmpfs none "$directory"; done
+        mkdir -p /etc/eks /run/bringup
+        echo 'Kubernetes v1.34.1' >/etc/eks/kubelet-version.txt
+        echo 'containerd x v2.1.4' >/etc/eks/containerd-version.txt
+        touch /run/bringup/kubelet.env
+        exec flock /run/bringup/lock "$@""#;
+    let mut agent = Command::new("unshare");
+    agent.args(["--mount", "sh", "-c", script, "sh", env!("CARGO_BIN_EXE_bringup-node")]);
+    agent.args(["up", "--until", "configure", "--config", "imds://user-data", "--facts"]).arg(facts_file);
+    let ran = agent.env("BRINGUP_METADATA", service.url("")).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert_eq!(ran.status.code(), Some(3), "{said}");
+    assert!(said.contains("another agent is at work on this machine"), "{said}");
+    let asked: Vec<String> = service.asked().into_iter().map(|asked| asked.path).collect();
+    assert_eq!(asked.iter().filter(|path| *path == "/latest/user-data").count(), 1, "{asked:?}");
+}

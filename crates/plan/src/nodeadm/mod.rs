@@ -21,6 +21,9 @@ use crate::compile::facts;
 use crate::steps::{plain, write_file};
 use crate::{Action, Compiled, Content, FORMAT, Plan, PodLimit, Step, codes};
 
+/// What plans of NodeConfigs name as their group.
+pub const GROUP: &str = "nodeconfig";
+
 /// What the machine has, as far as nodeadm decides by it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surroundings {
@@ -98,7 +101,7 @@ fn plan(work: &mut Work<'_>) -> Plan {
     let mut plan = Plan {
         format: FORMAT,
         cluster: config.cluster.name.clone(),
-        group: "nodeconfig".to_owned(),
+        group: GROUP.to_owned(),
         flavour: Flavour::Eks,
         kubernetes: work.around.kubelet_version.trim_start_matches('v').to_owned(),
         platform: Platform::Aws,
