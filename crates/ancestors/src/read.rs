@@ -139,8 +139,10 @@ fn unpacked(input: Input<'_>, findings: &mut Findings) -> Vec<Part> {
     if refused && !called {
         return vec![Part::new((input.name.to_owned(), input.text.to_owned()))];
     }
+    // What a template begins with is told of it later.
+    let is_run = |name: &str, text: &str| text.starts_with("#!") || unreadable::finding(name, text).is_some();
     let (scripts, unrun): (Vec<_>, Vec<_>) =
-        unpacked.scripts.into_iter().partition(|(_, text)| text.starts_with('#'));
+        unpacked.scripts.into_iter().partition(|(name, text)| is_run(name, text));
     for (name, _) in &unrun {
         let message = "a script without `#!` is left out: the kernel refuses to run it, here as before";
         findings.push(

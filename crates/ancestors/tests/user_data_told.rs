@@ -315,13 +315,15 @@ fn a_template_of_jinja_is_called_one() {
 /// The kernel does not run it, before as here.
 #[test]
 fn a_part_without_an_interpreter_is_told_and_left_out() {
-    let text = message(&[
-        ("text/x-shellscript", "touch /never"),
-        ("text/x-shellscript", "#!/bin/bash\n/etc/eks/bootstrap.sh demo"),
-    ]);
-    let read = of(&text);
-    assert!(group(&read).steps.is_empty());
-    assert_eq!(warned(&read, "without `#!`"), [1], "{:#?}", read.findings);
+    for script in ["touch /never", "# for us\ntouch /never"] {
+        let text = message(&[
+            ("text/x-shellscript", script),
+            ("text/x-shellscript", "#!/bin/bash\n/etc/eks/bootstrap.sh demo"),
+        ]);
+        let read = of(&text);
+        assert!(group(&read).steps.is_empty(), "{script}");
+        assert_eq!(warned(&read, "without `#!`"), [1], "{:#?}", read.findings);
+    }
 }
 
 /// Python's reader takes the first line that is no header for the beginning of the parts; Go's refuses all of it.

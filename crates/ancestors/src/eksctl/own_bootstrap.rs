@@ -83,6 +83,7 @@ pub(super) fn carry_out(
             let mut script = format!("{shebang}{script}");
             shell::reboots::mend(&script.clone(), [&mut script], &|_| own.key_span, tell);
             helper::tell_of_missing(&script, own.key_span, &variables, tell);
+            overtaken::tell_of(&script, own.key_span, parts.settings.is_docker(), tell);
             push_step(parts, at, "before-bootstrap", &script, ("before", "runtime", "pause"), &variables);
             marks::add_facts(&mut parts.labels, given);
         }

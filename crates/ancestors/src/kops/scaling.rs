@@ -2,7 +2,7 @@
 
 use bringup_diag::Span;
 use bringup_kubelet::duration_nanoseconds;
-use bringup_yaml::{Node, Resolved};
+use bringup_yaml::Node;
 
 use super::group_fields::{LOAD_BALANCER, MIXED_INSTANCES};
 use super::role::Role;
@@ -24,17 +24,20 @@ pub(super) fn scaling(
         let words = machine.text().unwrap_or_default().split(',').map(str::trim);
         types.extend(words.filter(|word| !word.is_empty()).map(|word| text(machine.span, word)));
     }
-    let usual = if role == Role::Node { 2 } else { 1 };
-    let size = |key: &str| group.get(key).cloned().unwrap_or_else(|| plain(span, usual));
-    let (min, max) = (size("minSize"), size("maxSize"));
+    let usual = plain(span, if role == Role::Node { 2 } else { 1 });
     let mut scaling = Branch::new(span);
-    scaling.put("min", min.clone());
+    let number = |node: &Node| node.text().and_then(|text| text.trim().parse::<i64>().ok());
     // One of the two alone moves the other: a group cannot shrink below what it may grow to.
-    let number = |node: &Node| match node.scalar().map(bringup_yaml::Scalar::core) {
-        Some(Resolved::Integer(number)) => Some(number),
-        _ => None,
+    let (min, max) = match (group.get("minSize"), group.get("maxSize")) {
+        (Some(min), Some(max)) => (min, max),
+        (Some(min), None) if number(min) > number(&usual) => (min, min),
+        (Some(min), None) => (min, &usual),
+        (None, Some(max)) if number(max) < number(&usual) => (max, max),
+        (None, Some(max)) => (&usual, max),
+        (None, None) => (&usual, &usual),
     };
-    scaling.put("max", if number(&max) < number(&min) { min } else { max });
+    scaling.put("min", min.clone());
+    scaling.put("max", max.clone());
     if let Some(node) = group.get("mixedInstancesPolicy") {
         let policy = tell.record(node, "`mixedInstancesPolicy` of kops", MIXED_INSTANCES);
         let listed = policy.items("instances");
@@ -82,18 +85,17 @@ fn lifetime(group: &Record<'_>, tell: &mut Teller<'_>) -> Option<Node> {
 }
 
 /// Fields that shape the number of machines.
-const OF_SCALING: [&str; 5] =
-    ["capacityRebalance", "externalLoadBalancers", "maxInstanceLifetime", "maxSize", "minSize"];
+const OF_SCALING: [&str; 6] =
+    ["capacityRebalance", "externalLoadBalancers", "maxInstanceLifetime", "maxPrice", "maxSize", "minSize"];
 
 /// Further fields that shape machines.
-const OF_MACHINES: [&str; 19] = [
+const OF_MACHINES: [&str; 18] = [
     "additionalSecurityGroups",
     "cloudLabels",
     "detailedInstanceMonitoring",
     "iam",
     "instanceMetadata",
     "machineType",
-    "maxPrice",
     "mixedInstancesPolicy",
     "rootVolume",
     "rootVolumeEncryption",

@@ -111,10 +111,11 @@ impl Script {
         for unit in units(script) {
             let begins = unit.number;
             // Of a block, the line that names it.
-            let inside = unit.text.lines().zip(0_u32..).find(|(line, _)| line.contains(BOOTSTRAP));
-            let inside = inside.filter(|_| unit.block.is_some()).map_or(0, |(_, line)| line);
+            let mut lines = script.lines().zip(1_u32..).skip_while(|(_, number)| *number < begins);
+            let inside = lines.find(|(line, _)| unit.block.is_some() && line.contains(BOOTSTRAP));
             if let Err(why) = reading.unit(unit, script) {
-                return Self::Opaque(Opaque { number: begins.saturating_add(inside), why });
+                let number = inside.map_or(begins, |(_, number)| number);
+                return Self::Opaque(Opaque { number, why });
             }
         }
         reading.settled()
@@ -143,6 +144,12 @@ pub(crate) fn filled(script: &str, above: u32, line: &str) -> Result<String, Vec
         if reading.unit(unit, script).is_err() {
             return Err(vec![line.trim().to_owned()]);
         }
+    }
+    let doubtful =
+        super::halves::used(line).into_iter().filter(|name| reading.values.doubted(name).is_some());
+    let doubtful: Vec<String> = doubtful.map(|name| format!("${name}")).collect();
+    if !doubtful.is_empty() {
+        return Err(doubtful);
     }
     // Quotes are nothing there.
     let quoted = format!("\"{}\"", line.replace('"', "\\\""));

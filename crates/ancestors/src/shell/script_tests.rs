@@ -112,6 +112,10 @@ fn what_only_a_shell_can_follow_is_told_with_its_line() {
         ("/etc/eks/bootstrap.sh $(hostname)", (1, unknown("$(hostname)", 1))),
         ("/etc/eks/bootstrap.sh demo \\\n --cluster-id $ID", (1, unknown("$ID", 2))),
         ("if true; then\n/etc/eks/bootstrap.sh demo\nfi", (2, Why::Within(Block::Condition))),
+        (
+            "if true; then\n  a \\\n    b\n  /etc/eks/bootstrap.sh demo\nfi",
+            (4, Why::Within(Block::Condition)),
+        ),
         ("if [ -e /a ]; then /etc/eks/bootstrap.sh demo; fi", (1, Why::Within(Block::Condition))),
         ("[ -e /a ] || /etc/eks/bootstrap.sh demo", (1, Why::Condition)),
         (
@@ -171,4 +175,27 @@ fn what_is_said_stays_and_logs_are_added_to() {
     );
     assert!(after.contains("tee -a /var/log/x.log") && after.contains("echo it was $A\n"), "{after}");
     assert_eq!(call("#!/bin/bash\necho begins\n/etc/eks/bootstrap.sh demo\n").before, None);
+}
+
+/// A file that is read in may set any variable, also one that the script only gives a default for.
+#[test]
+fn what_a_file_may_have_set_is_doubtful_however_it_reaches_the_call() {
+    let doubted = |lines: &str| {
+        let dropped = call(&format!("NAME=demo\nsource /etc/x\n{lines}\n")).dropped;
+        dropped.into_iter().filter(|(.., what)| *what == Dropped::Doubtful).collect::<Vec<_>>()
+    };
+    let told = [(2, "source /etc/x".to_owned(), Dropped::Doubtful)];
+    for lines in [
+        "/etc/eks/bootstrap.sh $NAME",
+        "OTHER=$NAME\n/etc/eks/bootstrap.sh $OTHER",
+        "OTHER=($NAME)\n/etc/eks/bootstrap.sh ${OTHER[@]}",
+        "NAME+=x\n/etc/eks/bootstrap.sh $NAME",
+        "/etc/eks/bootstrap.sh ${CLUSTER:-demo}",
+        "OTHER=${CLUSTER:-demo}\n/etc/eks/bootstrap.sh $OTHER",
+    ] {
+        assert_eq!(doubted(lines), told, "{lines}");
+    }
+    for lines in ["NAME=other\n/etc/eks/bootstrap.sh $NAME", "/etc/eks/bootstrap.sh demo"] {
+        assert_eq!(doubted(lines), [], "{lines}");
+    }
 }

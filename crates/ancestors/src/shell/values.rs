@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::words;
+use super::{halves, words};
 
 /// Variables, as far as lines that only set them say what they hold.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +13,8 @@ pub(super) struct Values {
     unknown: BTreeSet<String>,
     /// Known here, but a file or text that was read in afterwards may have set them anew: the line of that, and the command.
     doubtful: BTreeMap<String, (u32, String)>,
+    /// The first such file or text: it may also set what the script never does.
+    read_in: Option<(u32, String)>,
 }
 
 impl Values {
@@ -70,11 +72,25 @@ impl Values {
         for name in self.plain.keys().chain(self.lists.keys()) {
             self.doubtful.entry(name.clone()).or_insert_with(|| (line, command.to_owned()));
         }
+        self.read_in.get_or_insert_with(|| (line, command.to_owned()));
     }
 
-    /// The command that may have set a variable anew, with its line.
+    /// The command that may have set a variable anew, or what it is made from, with its line.
     pub(super) fn doubted(&self, name: &str) -> Option<&(u32, String)> {
-        self.doubtful.get(name)
+        let unset = || self.read_in.as_ref().filter(|_| self.is_unset(name));
+        self.doubtful.get(name).or_else(unset)
+    }
+
+    /// What is doubtful of a text is so of the variable that it is put into.
+    fn inherit(&mut self, name: &str, doubt: Option<(u32, String)>) {
+        self.doubtful.extend(doubt.map(|doubt| (name.to_owned(), doubt)));
+    }
+
+    /// What is doubtful of what is put into a variable, or added to it.
+    fn doubt_of(&self, name: &str, written: &str) -> Option<(u32, String)> {
+        let added_to = name.strip_suffix('+').and_then(|name| self.doubted(name));
+        let used = halves::used(written);
+        added_to.or_else(|| used.iter().find_map(|name| self.doubted(name))).cloned()
     }
 
     /// The names of all known variables.
@@ -95,7 +111,9 @@ impl Values {
             let name = first.trim_end_matches('+');
             let mut all = if first.ends_with('+') { self.lists.get(name)?.clone() } else { Vec::new() };
             all.extend(items);
+            let doubt = self.doubt_of(first, value);
             self.set_list(name, all);
+            self.inherit(name, doubt);
             return Some(vec![name.to_owned()]);
         }
         let begin = command.find(first)?;
@@ -103,6 +121,7 @@ impl Values {
         let mut set = self.clone();
         for (word, _) in words::raw(command.get(begin..)?) {
             let (name, value) = assignment(word)?;
+            let doubt = set.doubt_of(name, value);
             let value = words::value(value, &set).ok()?;
             let plain = name.strip_suffix('+').unwrap_or(name);
             if set.lists.contains_key(plain) {
@@ -110,6 +129,7 @@ impl Values {
             }
             let value = if name.ends_with('+') { format!("{}{value}", set.plain.get(plain)?) } else { value };
             set.set(plain, value);
+            set.inherit(plain, doubt);
             names.push(plain.to_owned());
         }
         *self = set;

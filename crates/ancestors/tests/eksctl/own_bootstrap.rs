@@ -199,3 +199,15 @@ fn a_file_of_dockers_is_told_of_by_who_reads_it() {
     assert_eq!(about("1.23", "", "--container-runtime containerd"), ("note", true, false));
     assert_eq!(about("1.23", "containerRuntime: containerd\n", ""), ("note", true, false));
 }
+
+/// The plan writes such a file after the script, whether that calls `bootstrap.sh` or not.
+#[test]
+fn a_file_that_the_plan_writes_is_told_of_in_a_script_that_calls_nothing() {
+    let own = |line: &str| {
+        config(&format!(
+            "nodeGroups:\n- name: ng\n  amiFamily: AmazonLinux2\n  ami: ami-0123456789abcdef0\n  overrideBootstrapCommand: |\n    #!/bin/bash\n    {line}\n"
+        ))
+    };
+    assert!(is_told(&own("rm /etc/containerd/config.toml"), "what it changes there is lost"));
+    assert!(!is_told(&own("rm /etc/motd"), "what it changes there is lost"));
+}

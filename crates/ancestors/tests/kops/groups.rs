@@ -368,6 +368,21 @@ fn the_auto_scaling_group_is_that_of_kops() {
     assert_eq!(alone, (json!({"min": 2, "max": 2, "spotMaxPrice": "0.2"}), json!(true)));
 }
 
+/// A number alone moves the usual two; two that contradict each other are the person's to settle, and are kept for who tells.
+#[test]
+fn sizes_of_a_group_are_those_that_are_written() {
+    for (lines, min, max) in [
+        ("minSize: 3", 3, 3),
+        ("minSize: 1", 1, 2),
+        ("maxSize: 1", 1, 1),
+        ("maxSize: 7", 2, 7),
+        ("minSize: 5\nmaxSize: 3", 5, 3),
+    ] {
+        let group = first_group(&format!("{}{}", cluster(""), group(lines)));
+        assert_eq!(group["scaling"], json!({"min": min, "max": max}), "{lines}");
+    }
+}
+
 /// Words that kops' validation refuses are not taken for the usual ones.
 #[test]
 fn words_that_are_none_are_told() {
@@ -391,8 +406,9 @@ fn what_shapes_no_node_is_named() {
         format!("{}{}", cluster(""), group("minSize: 3\nrootVolumeSize: 50")).replace(": aws", ": gce");
     let wanted = "no template is made for this cloud: `minSize`, `machineType`, `rootVolumeSize` of this group shape no node, and are left aside";
     assert!(notes(&elsewhere).contains(&wanted.to_owned()), "{:#?}", notes(&elsewhere));
-    let karpenters = format!("{}{}", cluster(""), group("manager: Karpenter\nmaxSize: 3"));
-    let wanted = "Karpenter makes the machines: `maxSize` of this group shape no node, and are left aside";
+    let karpenters = format!("{}{}", cluster(""), group("manager: Karpenter\nmaxSize: 3\nmaxPrice: \"0.2\""));
+    let wanted =
+        "Karpenter makes the machines: `maxPrice`, `maxSize` of this group shape no node, and are left aside";
     assert!(notes(&karpenters).contains(&wanted.to_owned()), "{:#?}", notes(&karpenters));
     let network = format!("{}{}", cluster("networking: {amazonvpc: {imageName: own:1}}"), group(""));
     assert!(notes(&network).iter().any(|note| note.starts_with("`imageName` of `amazonvpc` of kops shapes")));
