@@ -183,7 +183,7 @@ fn unit_files_alone_are_a_group_and_keep_their_lines() {
 fn files_come_in_every_form_of_a_config() {
     let sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
     let files = [
-        json!({"filesystem": "root", "path": "/etc/a", "mode": 384, "user": {"name": "core"}, "group": {"id": 500}, "contents": {"source": "data:,x%20@{zone}%0A"}}),
+        json!({"filesystem": "root", "path": "/etc/a", "mode": 384, "user": {"name": "core"}, "group": {"id": 500}, "contents": {"source": "data:,x%20@%7Bzone%7D%0A"}}),
         json!({"path": "/etc/b", "contents": {"source": "data:;base64,AP8="}}),
         json!({"path": "/etc/c", "contents": {"source": "https://example.com/c", "verification": {"hash": format!("sha256-{sha256}")}}}),
         json!({"path": "/etc/d", "contents": {"source": "https://example.com/d", "verification": {"hash": "sha512-00"}}}),
@@ -258,12 +258,27 @@ fn nothing_of_a_config_is_dropped_in_silence() {
     );
 }
 
+/// A text with all escaped that may not stand in an address.
+fn data_url(text: &str) -> String {
+    let signs = [
+        ('%', "%25"),
+        ('\n', "%0A"),
+        (' ', "%20"),
+        ('"', "%22"),
+        ('[', "%5B"),
+        (']', "%5D"),
+        ('{', "%7B"),
+        ('}', "%7D"),
+    ];
+    signs.iter().fold(format!("data:,{text}"), |url, (sign, escape)| url.replace(*sign, escape))
+}
+
 /// A kubeconfig in the config says where the API is; its keys go nowhere.
 #[test]
 fn what_a_kubeconfig_says_is_taken_and_its_credentials_are_not() {
-    let kubeconfig = "clusters:\\n- name: My.Cluster\\n  cluster: {server: 'https://api.example:443'}\\nusers:\\n- name: u\\n  user: {token: very-secret}\\n".replace("\\n", "%0A").replace(' ', "%20");
+    let kubeconfig = "clusters:\n- name: My.Cluster\n  cluster: {server: 'https://api.example:443'}\nusers:\n- name: u\n  user: {token: very-secret}\n";
     let files = [
-        json!({"path": "/etc/kubernetes/kubeconfig", "mode": 420, "contents": {"source": format!("data:,{kubeconfig}")}}),
+        json!({"path": "/etc/kubernetes/kubeconfig", "mode": 420, "contents": {"source": data_url(kubeconfig)}}),
     ];
     let text = config("--kubeconfig=/etc/kubernetes/kubeconfig", &[], &files);
     let other = told(&with_additions(&text), Severity::Error);
@@ -288,7 +303,7 @@ fn the_bootstrap_units_work_becomes_fields() {
     let bootstrap = "[Service]\nTimeoutStartSec=30min\nExecStartPre=/opt/s3-puller.sh b/kubeconfig /etc/kubernetes/kubeconfig\nExecStartPre=/usr/bin/docker run q:1 /tectonic-torcx-bootstrap --upgrade-os=true --torcx-skip-setup=false --torcx-manifest-url=https://x --odd=1\nExecStart=/usr/bin/echo ok\n";
     let mapping = "kind: VersionManifestV1\nversions:\n  k8s:\n    1.22: {docker: [\"20.10\", \"19.03\"]}\n    1.23: {docker: [\"20.10\"]}\n";
     let files = [
-        json!({"path": "/etc/kubernetes/installer/runtime-mappings.yaml", "contents": {"source": format!("data:,{}", mapping.replace('\n', "%0A").replace(' ', "%20").replace('"', "%22"))}}),
+        json!({"path": "/etc/kubernetes/installer/runtime-mappings.yaml", "contents": {"source": data_url(mapping)}}),
         json!({"path": "/etc/kubernetes/installer/kubelet.env", "contents": {"source": "data:,KUBELET_IMAGE_TAG=v1.22.4%0A"}}),
     ];
     let text = config(

@@ -6,6 +6,7 @@
 //! everything else.
 #![forbid(unsafe_code)]
 
+mod accelerator;
 mod credentials;
 pub mod eks;
 mod fault;
@@ -20,6 +21,7 @@ pub mod store;
 mod time;
 pub mod token;
 
+pub use accelerator::Accelerator;
 pub use credentials::{Credentials, CredentialsError};
 pub use fault::{Fault, Refusal};
 pub use request::{Method, Request, Response};

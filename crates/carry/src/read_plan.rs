@@ -3,10 +3,10 @@
 use bringup_cloudinit::mime;
 use bringup_cloudinit::{gunzip, peel};
 use bringup_plan::Plan;
+use bringup_spec::data_url;
 use bringup_yaml::{Content, Limits, Node};
 
 use crate::bundle::{self, Member};
-use crate::ignition::data_url;
 use crate::placed::{PLAN_PATH, PlacedFile};
 use crate::stage_files::read_files;
 

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use bringup_spec::{Agent, AgentSource, Carrier, Fact, Flavour, JoinMethod, OsFamily, Role, Segment};
+use bringup_spec::{Agent, AgentSource, Carrier, Fact, Flavour, JoinMethod, OsFamily, Role};
 
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::flavour::ARGUMENTS_VARIABLE;
 use crate::kubelet::credential_provider::{self, FIRST};
+use crate::kubelet::flags::has_line_end;
 use crate::operator::check_variables;
 use crate::{carriers, codes, software};
 
@@ -128,11 +129,7 @@ fn check_environment(context: &mut Context<'_>) {
         context.key_error(codes::ENVIRONMENT_NAME, &path, message, "write flags under `kubelet.flags`");
     }
     for (name, value) in environment {
-        let has_line_end = value
-            .segments()
-            .iter()
-            .any(|segment| matches!(segment, Segment::Literal(text) if text.contains(['\n', '\r', '\0'])));
-        if has_line_end {
+        if has_line_end(value) {
             context.error(
                 codes::ENVIRONMENT_VALUE,
                 &path.key(name.as_str()),

@@ -15,6 +15,7 @@ use crate::flavour::SECRETS;
 use crate::join::{Joining, check_secret};
 use crate::kubelet::kubeconfig::{User, kubeconfig};
 use crate::kubelet::{config, flags};
+use crate::labels::taints_as_objects;
 use crate::steps::{plain, policy, write_file};
 use crate::{Action, Content, Election, Step, codes, template};
 
@@ -112,13 +113,7 @@ fn registration(context: &mut Context<'_>, decisions: &Decisions) -> Value {
         registration.insert("name".to_owned(), template::string(&Text::fact(Fact::NodeName)));
     }
     if !context.group.taints.is_empty() {
-        let taints: Vec<Value> = context
-            .group
-            .taints
-            .iter()
-            .map(|taint| json!({"key": taint.key, "value": taint.value, "effect": taint.effect.word()}))
-            .collect();
-        registration.insert("taints".to_owned(), json!(taints));
+        registration.insert("taints".to_owned(), taints_as_objects(&context.group.taints));
     }
     if let Some(kubeadm) = &context.spec.join.kubeadm
         && !kubeadm.ignore_preflight_errors.is_empty()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bringup_kubelet::{LabelRefusal, label_refusal};
 use bringup_spec::{Fact, Segment, Taint, Text};
 use bringup_yaml::Path;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::{codes, network};
@@ -235,6 +235,13 @@ pub(crate) fn labels_flag(labels: &BTreeMap<String, Text>) -> Text {
         text.push(value);
     }
     text
+}
+
+/// The taints as configurations of kubelet and kubeadm list them.
+pub(crate) fn taints_as_objects(taints: &[Taint]) -> Value {
+    let object =
+        |taint: &Taint| json!({"key": taint.key, "value": taint.value, "effect": taint.effect.word()});
+    taints.iter().map(object).collect()
 }
 
 /// The taints as `--register-with-taints` takes them.

@@ -5,7 +5,6 @@
 //! [`max_pods`] and [`reservations`] are used here and on the node, so that both always agree.
 #![forbid(unsafe_code)]
 
-mod accelerator;
 mod action;
 mod assertions;
 mod aws;
@@ -57,8 +56,8 @@ mod unit_text;
 mod units;
 mod versions;
 
-pub use accelerator::Accelerator;
 pub use action::*;
+pub use bringup_aws::Accelerator;
 pub use canonical::{PlanFault, ascii_json, canonical_json, sha256_hex};
 pub use carriers::check_carrier;
 pub use checks::check_document;

@@ -9,6 +9,7 @@
 pub mod bootstrap_flags;
 pub mod codes;
 mod consistency;
+pub mod data_url;
 pub mod decode;
 mod document;
 mod files;

@@ -1,5 +1,6 @@
 //! `nvidiaGPU`: what kops does to a group whose machines have processors of NVIDIA's.
 
+use bringup_aws::Accelerator;
 use bringup_diag::Span;
 use bringup_yaml::Node;
 
@@ -23,7 +24,7 @@ pub(super) fn is_nvidia(cluster: &Cluster<'_>, group: &Record<'_>, types: &[Node
     match cluster.cloud {
         "aws" => {
             (own || enabled(value(&cluster.containerd, "nvidiaGPU")))
-                && types.first().and_then(Node::text).is_some_and(has_one)
+                && types.first().and_then(Node::text).map(Accelerator::of) == Some(Accelerator::Nvidia)
         }
         "openstack" => own,
         _ => false,
@@ -48,28 +49,4 @@ pub(super) fn labels(group: &Record<'_>, is_nvidia: bool, span: Span) -> Option<
 pub(super) fn is_tainted(group: &Record<'_>) -> bool {
     let taints = group.items("taints").iter().filter_map(Node::text);
     taints.into_iter().any(|taint| taint.starts_with("nvidia.com/gpu"))
-}
-
-/// Whether machines of this type of EC2 have processors of NVIDIA's: the families `g`, `gr` and `p`. Those of `g4ad` are
-/// AMD's.
-fn has_one(machine: &str) -> bool {
-    let family = machine.split('.').next().unwrap_or_default();
-    let (letters, rest) = family.split_at(family.find(|letter: char| letter.is_ascii_digit()).unwrap_or(0));
-    matches!(letters, "g" | "gr" | "p") && rest != "4ad"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::has_one;
-
-    #[test]
-    fn types_tell_who_made_their_processors() {
-        for machine in ["g4dn.xlarge", "g5.2xlarge", "g5g.xlarge", "gr6.4xlarge", "p3.2xlarge", "p5.48xlarge"]
-        {
-            assert!(has_one(machine), "{machine}");
-        }
-        for machine in ["g4ad.xlarge", "m5.large", "inf2.xlarge", "t3.medium", "c6g.large", "", "p"] {
-            assert!(!has_one(machine), "{machine}");
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Read as _;
 
-use base64::{Engine as _, prelude::BASE64_STANDARD};
+use bringup_spec::data_url;
 use bringup_yaml::Node;
 use sha2::{Digest as _, Sha256, Sha512};
 
@@ -74,7 +74,9 @@ fn unverified(contents: &Node) -> Option<Source> {
     if !url.starts_with("data:") {
         return Some(Source::Remote { url: url.to_owned(), hash: hash(given), packed });
     }
-    let Some(bytes) = decoded(url) else { return Some(Source::Broken("this data URL does not decode")) };
+    let Some(bytes) = data_url::decode(url) else {
+        return Some(Source::Broken("this data URL does not decode"));
+    };
     if !packed {
         return Some(Source::Inline(bytes));
     }
@@ -96,30 +98,6 @@ pub(super) fn hash(given: &Node) -> Option<String> {
     }
     let part = |key: &str| hash.get(key).and_then(Node::text);
     Some(format!("{}-{}", part("function")?, part("sum")?))
-}
-
-/// The bytes of a data URL.
-fn decoded(url: &str) -> Option<Vec<u8>> {
-    let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
-    let data = unescaped(data)?;
-    if head.ends_with(";base64") { BASE64_STANDARD.decode(data).ok() } else { Some(data) }
-}
-
-fn unescaped(data: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(data.len());
-    let mut rest = data.as_bytes();
-    while let [first, after @ ..] = rest {
-        rest = after;
-        if *first == b'%' {
-            let [high, low, after @ ..] = rest else { return None };
-            let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-            bytes.push(digit(high)? << 4 | digit(low)?);
-            rest = after;
-        } else {
-            bytes.push(*first);
-        }
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Ignition configs: written for a load, and read from anybody.
 
-pub(crate) mod data_url;
+mod data_url;
 mod disk_rules;
 mod entries;
 mod machine;

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use bringup_cloudinit::gunzip::{GunzipFault, gunzip};
 use bringup_cloudinit::{Origin, lint_unit};
 use bringup_diag::{Code, Finding, Findings, Place, Severity, Span};
+use bringup_spec::data_url;
 use serde_json::Value;
 use sha2::{Digest as _, Sha512};
 
 use super::merge::merged;
-use super::{KEEPS_SPECIAL_BITS, SPECIAL_BITS, VOLATILE, data_url, machine, rules};
+use super::{KEEPS_SPECIAL_BITS, SPECIAL_BITS, VOLATILE, machine, rules};
 use crate::codes;
 use crate::inspect::{FileRecord, StepRecord, UnitRecord};
 use crate::placed::UNIT_DIRECTORY;

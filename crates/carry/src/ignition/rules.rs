@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use bringup_cloudinit::unit_faults;
 use bringup_diag::{Code, Severity};
+use bringup_spec::data_url;
 use serde_json::Value;
 
 use super::shape::{Departure, departures};
-use super::{KEEPS_SPECIAL_BITS, SPECIAL_BITS, data_url};
+use super::{KEEPS_SPECIAL_BITS, SPECIAL_BITS};
 use crate::codes;
 
 /// The newest specification that is not an experiment.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::credential_provider;
 use crate::context::Context;
 use crate::decisions::Decisions;
+use crate::labels::taints_as_objects;
 use crate::{Content, Origin, PodLimit, codes, reservations, template};
 
 /// The first minor with these fields.
@@ -208,13 +209,7 @@ fn generated(context: &mut Context<'_>, decisions: &Decisions) -> Value {
         context.origin("taints", crate::labels::taints_flag(&context.group.taints), Origin::Document(path));
     }
     if minor >= WITH_TAINTS && !context.group.taints.is_empty() {
-        let taints: Vec<Value> = context
-            .group
-            .taints
-            .iter()
-            .map(|taint| json!({"key": taint.key, "value": taint.value, "effect": taint.effect.word()}))
-            .collect();
-        fields.insert("registerWithTaints".to_owned(), json!(taints));
+        fields.insert("registerWithTaints".to_owned(), taints_as_objects(&context.group.taints));
     }
     if context.on_aws() && minor >= WITH_PROVIDER_ID {
         fields.insert("providerID".to_owned(), template::string(&provider_id()));

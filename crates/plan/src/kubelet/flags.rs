@@ -132,11 +132,7 @@ fn check(context: &mut Context<'_>, path: &bringup_yaml::Path, name: &str, value
         context.key_error(codes::FLAG_RESERVED, path, format!("`--{name}` may not be set"), instead);
         return;
     }
-    let has_line_end = value
-        .segments()
-        .iter()
-        .any(|segment| matches!(segment, Segment::Literal(text) if text.contains(['\n', '\r', '\0'])));
-    if has_line_end {
+    if has_line_end(value) {
         context.error(
             codes::FLAG_VALUE,
             path,
@@ -230,6 +226,13 @@ fn check(context: &mut Context<'_>, path: &bringup_yaml::Path, name: &str, value
             );
         }
     }
+}
+
+/// Whether a value cannot travel on one line.
+pub(crate) fn has_line_end(value: &Text) -> bool {
+    let breaks =
+        |segment: &Segment| matches!(segment, Segment::Literal(text) if text.contains(['\n', '\r', '\0']));
+    value.segments().iter().any(breaks)
 }
 
 /// That a flag stands above a field. Where it was another program's input, nothing changes by that, unless the field is

@@ -1,7 +1,5 @@
 //! containerd's configuration, schema 2 (1.x) or 3 (2.x), with the operator's fragment laid over it.
 
-use std::fmt::Write as _;
-
 use bringup_kubelet::Minor;
 use toml::{Table, Value};
 
@@ -236,20 +234,9 @@ fn schema_3(sandbox_image: &str, cni: &str, default: (Handler, bool), cdi: bool)
     )
 }
 
-/// A basic string of TOML.
+/// A string of TOML.
 fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => quoted.extend(['\\', letter]),
-            letter if letter.is_control() => {
-                let _ = write!(quoted, "\\u{:04X}", u32::from(letter));
-            }
-            letter => quoted.push(letter),
-        }
-    }
-    quoted.push('"');
-    quoted
+    Value::from(text).to_string()
 }
 
 fn merge(base: &mut Table, over: Table) {

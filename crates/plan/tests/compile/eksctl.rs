@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bringup_plan::{Action, Content, InstallSource, Plan, max_pods, sha256_hex};
-use bringup_spec::{Document, Text};
+use bringup_spec::{Document, Fact, Text};
 
 use crate::support::{content, eks_with, mode, plan, step, text, unit};
 
@@ -221,5 +221,57 @@ fn an_eksctl_node_installs_downloads_and_runs_nothing() {
             };
             assert!(is_in_image, "{os}: {}", step.name);
         }
+    }
+}
+
+/// Address, id and type are what the third ancestor asks the metadata service for. No tags are looked for, and EKS is not asked.
+#[test]
+fn an_eksctl_node_learns_what_the_design_asks_for_and_no_more() {
+    for os in [AL2, UBUNTU] {
+        // The zone is part of the provider's id, and the host's name the node's own: one more question each.
+        let asked = [Fact::Address, Fact::InstanceId, Fact::InstanceType, Fact::Zone, Fact::Hostname];
+        let of_machine = [Fact::Cores, Fact::NodeName, Fact::ReservedCpu];
+        let known: BTreeSet<Fact> = asked.into_iter().chain(of_machine).collect();
+        assert_eq!(plan(&eksctl(os, "")).facts, known, "{os}");
+    }
+}
+
+/// Whole in the plan and written once: nothing is edited, on the node or later.
+#[test]
+fn files_of_an_eksctl_node_are_whole_and_written_once() {
+    for os in [AL2, UBUNTU] {
+        let mut filled = Vec::new();
+        let mut paths = BTreeSet::new();
+        for step in plan(&eksctl(os, "")).steps {
+            let Action::WriteFile { path, content, .. } = step.action else { continue };
+            assert!(paths.insert(path.clone()), "{os}: {path} is written twice");
+            match content {
+                Content::Text(text) if text.as_literal().is_none() => filled.push(path),
+                Content::Text(_) | Content::PodTable(_) => {}
+                other => panic!("{os}: {path} is {other:?}"),
+            }
+        }
+        // Values that only the node knows stand in files of variables, and kubelet's own numbers beside those that are known.
+        let names: Vec<&str> = filled.iter().filter_map(|path| path.strip_prefix("/etc/eksctl/")).collect();
+        assert_eq!(names, ["kubelet.yaml", "kubelet.env", "kubelet.local.env"], "{os}: {filled:?}");
+    }
+}
+
+/// What a group says changes values and never the course: there are no flags of the agent's, and no step that some machines leave out.
+#[test]
+fn an_eksctl_node_is_brought_up_in_one_mode() {
+    for os in [AL2, UBUNTU] {
+        let course = |group: &str| {
+            let plan = plan(&eksctl(os, group));
+            assert!(plan.steps.iter().all(|step| !step.elected_only && !step.others_only), "{os}");
+            let names: Vec<String> = plan.steps.iter().map(|step| step.name.clone()).collect();
+            let unit = unit(&plan, "bringup.service").content.clone();
+            (names, unit)
+        };
+        let usual = course("");
+        for group in ["maxPods: 20", "kubelet: {config: {evictionHard: {memory.available: 200Mi}}}"] {
+            assert_eq!(course(group), usual, "{os}: {group}");
+        }
+        assert!(usual.1.is_some_and(|unit| unit.contains("bringup-node up --until gate\n")), "{os}");
     }
 }
