@@ -500,3 +500,48 @@ fn what_ec2_would_refuse_of_keys_cards_and_spot_capacity_is_told() {
     }
     assert_eq!(group(&format!("launch: {{publicKey: {fine}, efaInterfaces: 32}}")), Vec::<&str>::new());
 }
+
+/// What the fifth ancestor quotes of AWS' own template, value by value. Its groups are Auto Scaling groups, not managed ones.
+#[test]
+fn the_resources_have_what_those_of_the_official_template_have() {
+    let template = variant("gpu");
+    let all = at(&template, "/Resources");
+    for (path, expected) in [
+        ("NodeLaunchTemplate/Type", json!("AWS::EC2::LaunchTemplate")),
+        ("NodeGroup/Type", json!("AWS::AutoScaling::AutoScalingGroup")),
+    ] {
+        assert_eq!(all.pointer(&format!("/{path}")), Some(&expected), "{path}");
+    }
+    let data = at(&template, "/Resources/NodeLaunchTemplate/Properties/LaunchTemplateData");
+    let root = &data["BlockDeviceMappings"][0];
+    assert_eq!(root["DeviceName"], "/dev/xvda");
+    assert_eq!(root["Ebs"]["DeleteOnTermination"], true);
+    assert_eq!(root["Ebs"]["VolumeSize"], json!({"Ref": "NodeVolumeSize"}));
+    let profile = json!({"Arn": {"Fn::GetAtt": ["NodeInstanceProfile", "Arn"]}});
+    let image = json!({"Fn::If": ["HasNodeImageId", {"Ref": "NodeImageId"}, {"Ref": "NodeImageIdSSMParam"}]});
+    assert_eq!((&data["IamInstanceProfile"], &data["ImageId"]), (&profile, &image));
+    assert_eq!(data["InstanceType"], json!({"Ref": "NodeInstanceType"}));
+    // A key is no longer asked of everybody.
+    assert_eq!(data["KeyName"]["Fn::If"][1], json!({"Ref": "KeyName"}));
+    assert_eq!(data["SecurityGroupIds"][0], json!({"Ref": "NodeSecurityGroup"}));
+    assert!(data["UserData"].is_object() || data["UserData"].is_string());
+    let group = at(&template, "/Resources/NodeGroup/Properties");
+    for (key, parameter) in [
+        ("DesiredCapacity", "NodeAutoScalingGroupDesiredCapacity"),
+        ("MaxSize", "NodeAutoScalingGroupMaxSize"),
+        ("MinSize", "NodeAutoScalingGroupMinSize"),
+        ("VPCZoneIdentifier", "Subnets"),
+    ] {
+        assert_eq!(group[key], json!({"Ref": parameter}), "{key}");
+    }
+    assert_eq!(
+        group["LaunchTemplate"],
+        json!({"LaunchTemplateId": {"Ref": "NodeLaunchTemplate"}, "Version": {"Fn::GetAtt": ["NodeLaunchTemplate", "LatestVersionNumber"]}})
+    );
+    let owned = json!({"Key": {"Fn::Sub": "kubernetes.io/cluster/${ClusterName}"}, "PropagateAtLaunch": true, "Value": "owned"});
+    assert!(group["Tags"].as_array().unwrap().contains(&owned), "{}", group["Tags"]);
+    assert_eq!(group["Tags"][0]["Value"], json!({"Fn::Sub": "${ClusterName}-${NodeGroupName}-Node"}));
+    let update = at(&template, "/Resources/NodeGroup/UpdatePolicy/AutoScalingRollingUpdate");
+    assert_eq!((&update["MaxBatchSize"], &update["PauseTime"]), (&json!(1), &json!("PT5M")));
+    assert_eq!(update["MinInstancesInService"], json!({"Ref": "NodeAutoScalingGroupDesiredCapacity"}));
+}

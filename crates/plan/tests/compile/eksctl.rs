@@ -275,3 +275,28 @@ fn an_eksctl_node_is_brought_up_in_one_mode() {
         assert!(usual.1.is_some_and(|unit| unit.contains("bringup-node up --until gate\n")), "{os}");
     }
 }
+
+/// The design's `kubelet.yaml`, but for its driver of control groups, which is the runtime's.
+#[test]
+fn eksctls_configuration_of_kubelet_is_fully_formed() {
+    for os in [AL2, UBUNTU] {
+        let found = text(&plan(&eksctl(os, "")), "/etc/eksctl/kubelet.yaml").replace("@{", "{");
+        let found = bringup_yaml::parse_one(&found, bringup_yaml::Limits::default()).unwrap().unwrap();
+        for (path, expected) in [
+            ("kind", "KubeletConfiguration"),
+            ("apiVersion", "kubelet.config.k8s.io/v1beta1"),
+            ("clusterDomain", "cluster.local"),
+            ("authentication/anonymous/enabled", "false"),
+            ("authentication/webhook/enabled", "true"),
+            ("authentication/webhook/cacheTTL", "2m0s"),
+            ("authentication/x509/clientCAFile", "/etc/eksctl/ca.crt"),
+            ("authorization/mode", "Webhook"),
+            ("authorization/webhook/cacheAuthorizedTTL", "5m0s"),
+            ("authorization/webhook/cacheUnauthorizedTTL", "30s"),
+            ("serverTLSBootstrap", "true"),
+        ] {
+            let value = path.split('/').try_fold(&found, |node, key| node.get(key));
+            assert_eq!(value.and_then(bringup_yaml::Node::text), Some(expected), "{os}: {path}");
+        }
+    }
+}
