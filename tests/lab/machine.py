@@ -23,7 +23,7 @@ NOT_COMPARED = re.compile(
     r"|/etc/systemd/system/(\S*/)?lab[.-]\S*$|/etc/systemd/system/(multi-user\.target\.wants|bringup-step-\S*\.d)$|/etc/ssl/certs/ca-certificates.crt$|/etc/\.updated$|/var/\.updated$"
 )
 # All that the agent may leave of its own.
-RECORDS = re.compile(r"(journal|done\.json|failed\.json|output|output/[^/]+|fetch|originals|originals/.+)$")
+RECORDS = re.compile(r"(journal|done\.json|failed\.json|output|output/[^/]+|fetch|originals|originals/.+|runtime\.json)$")
 
 
 class Differs(Exception):

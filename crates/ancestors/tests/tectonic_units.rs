@@ -223,6 +223,49 @@ fn what_nothing_starts_is_not_started_or_told() {
     assert!(!says(&changed(|_, _| {}), Severity::Note, "nothing starts"));
 }
 
+/// Typhoon and Lokomotive push the assets over SSH and start the service there: their configs have no path unit.
+#[test]
+fn a_cluster_that_is_started_by_hand_is_told_with_what_to_write() {
+    let mut config: Value = serde_json::from_str(MASTER).unwrap();
+    let bootkube = "[Unit]\nConditionPathExists=!/opt/bootkube/init_bootkube.done\n[Service]\nType=oneshot\nRemainAfterExit=true\nExecStart=/opt/bootkube/bootkube-start --quick\nExecStartPost=/bin/touch /opt/bootkube/init_bootkube.done\n[Install]\nWantedBy=multi-user.target\n";
+    let units = config["systemd"]["units"].as_array_mut().unwrap();
+    units.retain(|unit| {
+        !unit["name"].as_str().unwrap().contains("kube.")
+            && !unit["name"].as_str().unwrap().starts_with("tectonic.")
+    });
+    units.push(json!({"name": "bootkube.service", "contents": bootkube}));
+    let additions = ADDITIONS.split("    - name: masters").next().unwrap();
+    let plain = read(&[("master.json", &config.to_string()), ("additions.yaml", additions)]);
+    assert_eq!([group(&plain, "bootstrap"), group(&plain, "controlPlane")], [Value::Null, Value::Null]);
+    let found: Vec<_> = plain
+        .findings
+        .iter()
+        .filter(|one| one.message.contains("nothing starts `bootkube.service`"))
+        .collect();
+    let [told] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(told.severity, Severity::Warning);
+    assert!(
+        told.message.ends_with("whoever starts it by hand, once the assets are there, does not find it"),
+        "{told:?}"
+    );
+    let advised = "`bootstrap: true` and `controlPlane: {run: [\"/opt/bootkube/bootkube-start\", \"--quick\"], waitFor: [{manifest: PATH}]}`";
+    assert!(told.hint.as_deref().unwrap().ends_with(advised), "{told:?}");
+
+    // What the hint says to write starts the cluster, when the list of assets is whole.
+    let more = "    - name: masters\n      bootstrap: true\n      controlPlane: {run: [\"/opt/bootkube/bootkube-start\", \"--quick\"], waitFor: [{manifest: /opt/bootkube/SHA256SUMS}]}\n";
+    let heeded =
+        read(&[("master.json", &config.to_string()), ("additions.yaml", &format!("{additions}{more}"))]);
+    assert!(!says(&heeded, Severity::Warning, "nothing starts"));
+    let plan = plans(&heeded, &LocalFiles::default()).remove("masters").unwrap();
+    let stage = plan.steps.iter().find(|step| step.name == "bootkube").unwrap();
+    let action = serde_json::to_value(&stage.action).unwrap();
+    assert_eq!(action["command"], json!(["/opt/bootkube/bootkube-start", "--quick"]));
+    assert!(
+        stage.elected_only && action["waitFor"].to_string().contains("/opt/bootkube/SHA256SUMS"),
+        "{action}"
+    );
+}
+
 /// A link is what `systemctl enable` makes; a service that is enabled itself does not wait for what its path would.
 #[test]
 fn units_are_started_by_others_and_by_links() {

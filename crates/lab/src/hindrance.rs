@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bringup_plan::{Action, InstallSource, Plan, Snap, Step, step_unit};
+use bringup_spec::Platform;
 
 use crate::LabFault;
 use crate::image::Layer;
@@ -30,9 +31,10 @@ pub(crate) enum Grip {
 }
 
 /// Where a step can be taken hold of; nowhere if it works with nothing but the machine's own files.
-pub(crate) fn grip(step: &Step) -> Option<Grip> {
+fn grip(plan: &Plan, step: &Step) -> Option<Grip> {
     match &step.action {
-        Action::LearnFacts => Some(Grip::Metadata),
+        Action::LearnFacts if plan.platform == Platform::Aws => Some(Grip::Metadata),
+        Action::LearnFacts => plan.detect.as_ref().map(|server| Grip::Urls(vec![server.version_url()])),
         Action::Fetch { urls, .. } => Some(Grip::Urls(urls.clone())),
         Action::Install { source: InstallSource::Url { urls, .. }, .. }
         | Action::Install { source: InstallSource::Extension { urls, .. }, .. } => {
@@ -88,19 +90,17 @@ pub(crate) fn grips<'a>(
     plan: Option<&Plan>,
     hindrances: &'a BTreeMap<String, Hindrance>,
 ) -> Result<Vec<Hindered<'a>>, LabFault> {
-    let steps = plan.map(|plan| plan.steps.as_slice()).unwrap_or_default();
+    let steps = || plan.into_iter().flat_map(|plan| plan.steps.iter().map(move |step| (plan, step)));
     let found = hindrances.iter().map(|(name, hindrance)| {
-        let step = steps.iter().find(|step| step.name == *name);
-        step.and_then(grip).map(|grip| Hindered { step: name, grip, hindrance }).ok_or_else(|| {
-            LabFault::NoGrip {
-                step: name.clone(),
-                others: steps
-                    .iter()
-                    .filter(|step| grip(step).is_some())
-                    .map(|step| step.name.clone())
-                    .collect(),
-            }
-        })
+        let found = steps().find(|(_, step)| step.name == *name);
+        found
+            .and_then(|(plan, step)| grip(plan, step))
+            .map(|grip| Hindered { step: name, grip, hindrance })
+            .ok_or_else(|| {
+                let can_be = steps().filter(|(plan, step)| grip(plan, step).is_some());
+                let others = can_be.map(|(_, step)| step.name.clone()).collect();
+                LabFault::NoGrip { step: name.clone(), others }
+            })
     });
     found.collect()
 }

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::disallowed_methods, reason = "the lab makes containers and reads what they leave")]
 
+mod accounts;
 mod address;
 mod authority;
 mod bench;
@@ -37,7 +38,7 @@ mod trial;
 mod watch;
 mod wishes;
 
-pub use authority::certificate;
+pub use authority::{Authority, certificate};
 pub use bench::Bench;
 pub use fault::LabFault;
 pub use hindrance::Hindrance;

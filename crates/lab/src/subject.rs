@@ -2,11 +2,12 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bringup_plan::Plan;
 use bringup_spec::Platform;
 
-use crate::LabFault;
+use crate::{Authority, LabFault};
 
 /// How a carrier gets into the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +67,8 @@ pub struct Subject {
     pub agent: Option<PathBuf>,
     /// What URLs give, by URL.
     pub served: Vec<(String, Given)>,
+    /// Who vouches for what is served by `https`, where the carrier names it; else the lab finds somebody.
+    pub authority: Option<Arc<Authority>>,
     /// Files that the image has beside what the lab puts there, by their paths in it.
     pub files: Vec<(String, Given)>,
     /// What of all this stands in for something else, for people.

@@ -205,6 +205,30 @@ mod tests {
         );
     }
 
+    /// There it asks nobody else; where there is no one to ask at all, nothing can be hindered.
+    #[test]
+    fn what_a_node_asks_the_api_server_can_be_hindered() {
+        let mut asking = plan();
+        asking.steps.splice(
+            0..0,
+            serde_json::from_str::<Vec<_>>(
+                r#"[{"name":"identify","phase":"identify","action":{"do":"learnFacts"}}]"#,
+            )
+            .unwrap(),
+        );
+        let hindrances =
+            BTreeMap::from([("identify".to_owned(), Hindrance { failures: 1, ..Hindrance::default() })]);
+        let wishes = Wishes { hindrances: hindrances.clone(), ..Wishes::default() };
+        assert!(wishes.check(Some(&asking)).is_err());
+        asking.detect = Some(bringup_plan::ApiServer {
+            endpoint: "https://api.example:6443/".to_owned(),
+            certificate_authority: String::new(),
+        });
+        let grips = hindrance::grips(Some(&asking), &hindrances).unwrap();
+        let urls = hindrance::Grip::Urls(vec!["https://api.example:6443/version".to_owned()]);
+        assert_eq!(grips.first().map(|one| &one.grip), Some(&urls));
+    }
+
     #[test]
     fn a_step_that_cannot_be_hindered_is_refused() {
         let hindrances =

@@ -109,6 +109,13 @@ pub struct ApiServer {
     pub certificate_authority: String,
 }
 
+impl ApiServer {
+    /// Where it tells its version.
+    pub fn version_url(&self) -> String {
+        format!("{}/version", self.endpoint.trim_end_matches('/'))
+    }
+}
+
 /// A cluster of EKS.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

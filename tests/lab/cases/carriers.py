@@ -22,10 +22,16 @@ def own_machine(lab):
     machine.like(lab.reference(generic()))
 
 
+# Runs as the account that every image for Ignition has, in its home.
+OF_CORE = "[Service]\nType=oneshot\nUser=core\nExecStart=/bin/sh -c 'cp /opt/lab/of-core ~/copied'\n[Install]\nWantedBy=multi-user.target\n"
+
+
 def ignition(lab):
     machine = lab.machine("ignition")
-    made = generic(carriers=["ignition"])
-    made["spec"]["nodeGroups"][0]["os"] = "flatcar"
+    made = generic(carriers=["ignition"], units=[{"name": "of-core.service", "content": OF_CORE, "enabled": True}])
+    for part in made["spec"]["nodeGroups"]:
+        part["os"] = "flatcar"
+        part["files"].append({"path": "/opt/lab/of-core", "content": "core's\n", "owner": "core:core", "mode": "0600"})
     trial = machine.boot(made).came_up()
     tree = machine.tree()
     machine.boot(made).came_up()
@@ -33,6 +39,9 @@ def ignition(lab):
     assert machine.runs() == 1 and len(machine.calls()) == 2
     assert "flatcar" in trial.outcome["os"], trial.outcome["os"]
     assert not trial.of("cloud-init.service")
+    home = machine.path("/home/core/copied")
+    assert home.read_text() == "core's\n" and home.stat().st_uid == 500, trial.story()
+    assert "the accounts `core` and `etcd`" in trial.outcome["stand_ins"], trial.outcome["stand_ins"]
 
 
 def fetched(lab):

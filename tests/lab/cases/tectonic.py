@@ -1,6 +1,6 @@
 """Tectonic's names on a master that starts its cluster, and Tectonic's own units where they fail."""
 
-from machine import generic
+from machine import TOP, generic
 
 from cases.software import served, tarball
 
@@ -156,6 +156,67 @@ def another_runtime(lab):
     whole(second, machine)
 
 
+def worker(machine):
+    """A worker that asks the API server which version the cluster has: the document, and what it is served."""
+    words, versions = [], []
+    for minor, version in ((33, "2.97.7"), (34, "2.98.8"), (35, "2.99.9")):
+        url = f"https://downloads.lab.example/{version}.tar.gz"
+        content = tarball({"bin/containerd": RUNTIME.replace("2.99.9", version)})
+        more, source = served(machine, url, version, content)
+        words += more
+        versions.append({"kubernetes": f"1.{minor}", "version": version, "downloads": source["downloads"]})
+    made = generic(software={"runtime": {"from": "url", "path": "/usr/local"}}, runtime={"versions": versions})
+    spec = made["spec"]
+    spec["flavour"] = "tectonic"
+    spec["kubernetes"] = {"version": "1.33.4", "detect": True}
+    spec["api"]["endpoint"] = API
+    return made, words
+
+
+def answers(machine, said):
+    """What the API server says when it is asked for its version."""
+    return ["--serve", f"{API}/version={machine.give(said, 'version')}"]
+
+
+def asked(machine):
+    return [request for request in machine.heard() if request["url"] == f"{API}/version"]
+
+
+def detected(lab):
+    """The version of the cluster decides the runtime and the tag; it is waited for, asked for once, and kept."""
+    machine = lab.machine("a worker")
+    made, words = worker(machine)
+    rubbish = answers(machine, "<html>down for maintenance</html>")
+    first = machine.boot(made, *words, *rubbish, "--until", "identify=paused").did_not()
+    assert "none of Kubernetes" in first.of("identify", "paused")[0]["why"], first.story()
+    assert first.steps("started") == ["identify"], first.story()
+    assert not machine.path("/etc/kubernetes/kubelet.env").exists() and not machine.path("/usr/local/bin").exists(), first.story()
+    # The API server does not answer at first, and the agent is killed while it installs.
+    hindered = ["--fail", "identify=1", "--kill", "install-containerd"]
+    second = machine.boot(made, *words, *answers(machine, {"gitVersion": "v1.34.2+lab.1"}), *hindered).came_up()
+    assert second.of("identify", "retrying") and second.of("lab", "killed"), second.story()
+    assert "KUBELET_IMAGE_TAG=v1.34.2_lab.1\n" in machine.text("/etc/kubernetes/kubelet.env"), machine.text("/etc/kubernetes/kubelet.env")
+    assert "v2.98.8" in machine.text("/usr/local/bin/containerd"), "the runtime goes with 1.34"
+    assert not any("API server" in name for name in second.outcome["stand_ins"]), "what is served is not made up"
+    requests, tree = len(asked(machine)), machine.tree()
+    # What is known is not asked for again, whatever the API server says by now.
+    third = machine.boot(made, *words, *answers(machine, "<html>"), "--until", "gate=opened")
+    assert third.of("gate", "opened") and len(asked(machine)) == requests, third.story()
+    assert "install-containerd" not in third.steps("started"), third.story()
+    machine.like(tree)
+
+
+def made_up(lab):
+    """A worker's config of Tectonic's, with nothing given: the API server's answer is made up, and said to be."""
+    machine = lab.machine("a worker, alone")
+    place = TOP / "examples/tectonic"
+    words = ["--with", place / "master.json", "--with", place / "additions.yaml", "--group", "workers"]
+    trial = machine.boot(place / "worker.json", *words).came_up()
+    assert "the API server's version (v1.33.4)" in trial.outcome["stand_ins"], trial.outcome["stand_ins"]
+    assert "authority vouches for the API server" in trial.said, trial.said
+    assert len(machine.calls()) == 1, machine.calls()
+
+
 # Tectonic's own units, as its document has them; the programs are the lab's.
 SEED = {
     "k8s-node-bootstrap.service": """[Unit]
@@ -218,5 +279,7 @@ def cases():
     yield "a master of Tectonic's: first boot, second boot", boots
     yield "a master of Tectonic's: the agent of a stage is killed, and a second boot", killed
     yield "another runtime: the old data is set aside before the reboot, and gone after it", another_runtime
+    yield "a worker finds out the cluster's version: rubbish, waiting, killed, and a second boot", detected
+    yield "a worker's config of Tectonic's, with nothing given", made_up
     yield "assets that come late, and in pieces", late
     yield "Tectonic's own units: what one failure releases, and the second boot", seed

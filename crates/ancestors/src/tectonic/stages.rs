@@ -146,6 +146,14 @@ impl Stage<'_> {
     }
 }
 
+/// What a unit runs, as a list of the document has it.
+pub(super) fn command(service: &[Setting]) -> String {
+    let last = service.iter().rfind(|setting| setting.key == "ExecStart" && !setting.value.is_empty());
+    let words = last.map(|setting| command_words(&setting.value)).unwrap_or_default();
+    let quoted: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+    if quoted.is_empty() { "COMMAND".to_owned() } else { quoted.join(", ") }
+}
+
 /// Kubelet, then bootkube, then tectonic: that is the agent's order too.
 fn is_own_order(value: &str) -> bool {
     let own = ["kubelet.service", "bootkube.service", "k8s-node-bootstrap.service", "init-assets.service"];

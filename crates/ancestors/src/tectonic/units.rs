@@ -6,7 +6,7 @@ use bringup_yaml::Node;
 use super::effective::effective;
 use super::group::{Cluster, Group};
 use super::node_units::{self, BOOTSTRAP, KUBELET};
-use super::stages::Stage;
+use super::stages::{self, Stage};
 use super::started::{self, started};
 use super::tables;
 use super::unit_text::{Lines, Setting, settings};
@@ -114,21 +114,34 @@ pub(super) fn take(
 /// A stage whose units lie there, and nothing starts them.
 fn not_started(service: &Given<'_>, path: Option<&Given<'_>>, tell: &mut Teller<'_>) {
     let first = path.unwrap_or(service);
-    let (message, hint) = if service.name == "bootkube.service" {
-        (
-            format!("nothing starts `{}` in this config: its machines start no cluster", first.name),
-            "where one is to, enable the unit, or write `bootstrap` and `controlPlane` with `--with additions.yaml`",
-        )
+    let name = first.name;
+    if service.name != "bootkube.service" {
+        let message = format!(
+            "nothing starts `{name}` in this config, or there is no cluster for it: it is not installed"
+        );
+        let hint =
+            "where it is to be, enable the unit, or write `platformStage` with `--with additions.yaml`";
+        tell.note(codes::DIFFERENCE, first.span, message, hint);
+    } else if path.is_some() {
+        let message = format!("nothing starts `{name}` in this config: its machines start no cluster");
+        let hint = "where one is to, enable the unit, or write `bootstrap` and `controlPlane` with `--with additions.yaml`";
+        tell.note(codes::DIFFERENCE, first.span, message, hint);
     } else {
-        (
-            format!(
-                "nothing starts `{}` in this config, or there is no cluster for it: it is not installed",
-                first.name
-            ),
-            "where it is to be, enable the unit, or write `platformStage` with `--with additions.yaml`",
-        )
-    };
-    tell.note(codes::DIFFERENCE, first.span, message, hint);
+        let message = format!(
+            "nothing starts `{name}` in this config: its machines start no cluster, and whoever starts it by hand, once the assets are there, does not find it"
+        );
+        let hint = format!(
+            "let the machine that is to start one do so when its assets arrive, with `--with additions.yaml`: `bootstrap: true` and `controlPlane: {{run: [{}], waitFor: [{{manifest: PATH}}]}}`",
+            stages::command(&service.settings)
+        );
+        tell.warning_unless(says_bootstrap, (codes::FIELD_DIFFERS, first.span), message, hint);
+    }
+}
+
+/// Whether a document says which machine starts the cluster.
+fn says_bootstrap(document: &Node) -> bool {
+    let groups = document.get("spec").and_then(|spec| spec.get("nodeGroups")).and_then(Node::items);
+    groups.unwrap_or_default().iter().any(|group| group.get("bootstrap").is_some())
 }
 
 /// The assets of a cluster are not fetched without a digest, and a unit that fails must not end the others for good.

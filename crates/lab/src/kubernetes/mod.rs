@@ -113,7 +113,7 @@ impl Kubernetes {
     /// Writes a kubeconfig for somebody.
     fn kubeconfig(&self, name: &str, group: Option<&str>, subject: &str) -> Result<PathBuf, LabFault> {
         let pair = self.authority.client(group, subject)?;
-        let server = format!("https://{}", std::net::SocketAddr::new(self.address_parsed(), self.port));
+        let server = format!("https://{}", std::net::SocketAddr::new(self.ip(), self.port));
         let config = serde_json::json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "lab",
             "clusters": [{"name": "lab", "cluster": {
@@ -128,7 +128,8 @@ impl Kubernetes {
         Ok(path)
     }
 
-    fn address_parsed(&self) -> IpAddr {
+    /// Where its API server listens.
+    pub(crate) fn ip(&self) -> IpAddr {
         self.address().parse().unwrap_or(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST))
     }
 }

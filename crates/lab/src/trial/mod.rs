@@ -21,7 +21,7 @@ use crate::network::{self, METADATA};
 use crate::outcome::{Failing, KubeletKind, Outcome, Requests, Verdict};
 use crate::server::Site;
 use crate::stand_in::{docker, joins_by_kubeadm, kubelet_snap};
-use crate::{Bench, LabFault, Subject, Wishes, ended, interruption, order};
+use crate::{Bench, LabFault, Subject, Wishes, accounts, ended, interruption, order};
 use boot::Over;
 
 /// A machine on the bench: its layer stays from boot to boot.
@@ -58,7 +58,13 @@ impl Trial {
         };
         let fresh = !folder.has_machine();
         let secure = |url: &str| Address::of(url).is_some_and(|address| address.secure);
-        let authority = subject.served.iter().any(|(url, _)| secure(url)).then(Authority::new).transpose()?;
+        let authority = match &subject.authority {
+            Some(named) => Some(Arc::clone(named)),
+            None if subject.served.iter().any(|(url, _)| secure(url)) => {
+                Some(Arc::new(Authority::of(wishes.machine.as_deref())?))
+            }
+            None => None,
+        };
         let trial = Self {
             lower: bench.root().to_owned(),
             folder,
@@ -67,7 +73,7 @@ impl Trial {
             wanted: Wanted { cuts: wishes.power_cuts.clone(), kills: wishes.kills.clone() },
             cut: None,
             wishes,
-            authority: authority.map(Arc::new),
+            authority,
             events: Vec::new(),
             requests: Vec::new(),
             hindered: BTreeSet::new(),
@@ -82,6 +88,9 @@ impl Trial {
         let layer = trial.layer();
         if fresh {
             layer.found(trial.subject.way)?;
+            if accounts::are_of(&trial.subject) {
+                accounts::add(&layer, &trial.lower)?;
+            }
         }
         layer.prepare(&trial.subject, &trial.wishes, trial.authority.as_deref(), &trial.lower)?;
         if let Some(cluster) = &trial.wishes.kubernetes {
@@ -169,6 +178,7 @@ impl Trial {
         if self.wishes.kubernetes.as_ref().is_some_and(|cluster| cluster.stood_in_for_eks()) {
             stand_ins.push("EKS' authenticator".to_owned());
         }
+        stand_ins.extend(accounts::are_of(&self.subject).then(|| accounts::NAMES.to_owned()));
         stand_ins.extend(self.subject.stand_ins.iter().cloned());
         let real = self.wishes.is_real();
         if !real {

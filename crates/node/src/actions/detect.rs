@@ -49,7 +49,7 @@ fn ask(network: &Network, server: &ApiServer) -> Result<String, Failure> {
     let endpoint = server.endpoint.trim_end_matches('/');
     let request = Request {
         method: Method::Get,
-        url: format!("{endpoint}/version"),
+        url: server.version_url(),
         headers: vec![("accept", "application/json".to_owned())],
         body: Vec::new(),
     };

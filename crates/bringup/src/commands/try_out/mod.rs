@@ -1,5 +1,6 @@
 //! `bringup try`
 
+mod api_server;
 mod asked;
 mod stand_in;
 mod subject;

@@ -2,7 +2,7 @@
 
 use bringup_ancestors::joins_a_node;
 use bringup_lab::{Bench, Given};
-use bringup_plan::{Action, Plan};
+use bringup_plan::{Action, Election, Plan};
 use bringup_spec::{Architecture, NodeGroup, OsFamily, RuntimeName, SoftwareSource, Swap, SwapPolicy};
 use serde_json::json;
 
@@ -79,6 +79,13 @@ pub(super) fn tell(plan: Option<&Plan>, real: bool, terminal: &mut Terminal) {
         terminal.say(&format!(
             "kubelet and containerd are real; containerd is Debian's {}; kubelet makes no control groups only where the carrier says so\n",
             Bench::CONTAINERD
+        ));
+    }
+    let asking = plan.filter(|plan| plan.bootstrap != Some(Election::Always));
+    if let Some(server) = asking.and_then(|plan| plan.detect.as_ref()) {
+        terminal.say(&format!(
+            "nobody here can answer for {}, which the plan asks for the cluster's version: of the document instead, the lab makes that up\n",
+            server.endpoint
         ));
     }
     let file = |action: &Action| matches!(action, Action::SetSwap { policy: SwapPolicy::File, .. });

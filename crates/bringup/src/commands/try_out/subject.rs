@@ -34,6 +34,7 @@ pub(super) fn subject(
     let surroundings = Surroundings {
         served: pairs(&arguments.serve, "--serve", "URL=FILE", file)?,
         files: pairs(&arguments.file, "--file", "PATH=FILE", file)?,
+        authority: None,
         stand_ins: Vec::new(),
     };
     if is_compiled(&arguments.input, &bytes, &arguments.selection) {
@@ -115,6 +116,7 @@ fn compiled(
     }
     if let Some(spec) = project.spec_mut(key) {
         surroundings.complete(spec, key.group, wishes);
+        surroundings.version(spec, key.group, wishes, terminal)?;
     }
     let (document, group) = project.group(key).ok_or_else(none)?;
     if let (None, Some(kind)) = (&arguments.instance_type, group.instance_types.first()) {
@@ -162,9 +164,19 @@ fn compiled(
         (_, Platform::Generic) => Way::NoCloud,
     };
     let stands_for = (group.os.family != OsFamily::Debian).then(|| group.os.family.to_string());
-    let Surroundings { served, files, stand_ins } = surroundings;
-    let subject =
-        Subject { carrier, way, stands_for, plan, expects_kubelet, agent, served, files, stand_ins };
+    let Surroundings { served, files, authority, stand_ins } = surroundings;
+    let subject = Subject {
+        carrier,
+        way,
+        stands_for,
+        plan,
+        expects_kubelet,
+        agent,
+        served,
+        authority,
+        files,
+        stand_ins,
+    };
     Ok(Ok((subject, findings)))
 }
 
@@ -226,6 +238,7 @@ fn foreign(bytes: Vec<u8>) -> Subject {
         expects_kubelet: false,
         agent: None,
         served: Vec::new(),
+        authority: None,
         files: Vec::new(),
         stand_ins: Vec::new(),
     }

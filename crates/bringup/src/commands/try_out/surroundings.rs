@@ -1,10 +1,11 @@
 //! What a node finds around it and a container does not: downloads, credentials, EKS. What nobody gives is made up, and said.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_aws::partition;
-use bringup_lab::{Given, Kubernetes, Wishes, certificate};
+use bringup_lab::{Authority, Given, Kubernetes, Wishes, certificate};
 use bringup_plan::{Plan, sha256_hex};
 use bringup_spec::{
     ClusterSpec, Download, Fact, File, NodeGroup, SecretSource, Sha256, SoftwareItem, SoftwareSource, Unpack,
@@ -35,6 +36,8 @@ pub(super) struct Surroundings {
     pub(super) served: Vec<(String, Given)>,
     /// What paths of the image hold.
     pub(super) files: Vec<(String, Given)>,
+    /// Who vouches for what is served, where the document names it.
+    pub(super) authority: Option<Arc<Authority>>,
     /// What is made up, for people.
     pub(super) stand_ins: Vec<String>,
 }
@@ -199,7 +202,7 @@ impl Surroundings {
         Ok(())
     }
 
-    fn stand_in(&mut self, what: &str) {
+    pub(super) fn stand_in(&mut self, what: &str) {
         if !self.stand_ins.iter().any(|told| told == what) {
             self.stand_ins.push(what.to_owned());
         }
