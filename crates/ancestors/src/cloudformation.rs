@@ -106,14 +106,18 @@ impl Policies {
             else {
                 continue;
             };
+            let scales = |group: &Node| group.get("scaling").and_then(Node::entries).is_some();
+            if !groups.iter().any(scales) {
+                self.tell_lost(tell);
+                continue;
+            }
             let signals = groups.iter().any(|group| group.get("signals").is_some());
             let added = self.scaling(signals, tell);
             for group in groups {
-                match field(group, "scaling") {
-                    Some(Node { content: Content::Map(scaling), .. }) => {
-                        scaling.extend(added.iter().cloned());
-                    }
-                    _ => self.tell_lost(tell),
+                if let Some(Content::Map(scaling)) =
+                    field(group, "scaling").map(|scaling| &mut scaling.content)
+                {
+                    scaling.extend(added.iter().cloned());
                 }
             }
         }
@@ -199,10 +203,10 @@ fn rolling(policy: &Node, signals: bool, tell: &mut Teller<'_>) -> Node {
     let mut update = Branch::new(policy.span);
     if let Some(replacing) = fields.get("AutoScalingReplacingUpdate") {
         let replacing = tell.record(replacing, "`AutoScalingReplacingUpdate`", REPLACING);
-        if let Some(entry) =
-            replacing.entry("WillReplace").filter(|_| replacing.flag("WillReplace") == Some(true))
-        {
-            let message = "an update replaced the whole group: with the new template its nodes are replaced batch by batch";
+        let may_replace =
+            |entry: &&Entry| is_open(&entry.value) || replacing.flag("WillReplace") == Some(true);
+        if let Some(entry) = replacing.entry("WillReplace").filter(may_replace) {
+            let message = "an update could replace the whole group: with the new template its nodes are replaced batch by batch";
             let hint = "write `scaling: {rollingUpdate: {maxBatchSize: ...}}` of the group in additions for larger batches";
             tell.note(codes::DIFFERENCE, entry.key_span, message, hint);
         }
@@ -213,16 +217,18 @@ fn rolling(policy: &Node, signals: bool, tell: &mut Teller<'_>) -> Node {
         update.put_some(ours, number(&rolling, theirs, ours, tell));
     }
     update.put_some("pause", time(&rolling, "PauseTime", "pause", tell));
-    let waits = rolling.entry("WaitOnResourceSignals").filter(|entry| entry.value.tag.is_none());
-    match (waits, rolling.flag("WaitOnResourceSignals")) {
-        (Some(entry), Some(true)) if !signals => {
+    let Some(entry) = rolling.entry("WaitOnResourceSignals") else { return update.into_node() };
+    let waits = if is_open(&entry.value) { None } else { rolling.flag("WaitOnResourceSignals") };
+    match (waits, signals) {
+        // Where only the stack knows, it may.
+        (None | Some(true), false) => {
             let message = "an update waits for signals of new nodes, and no script sends any: with the new template it waits for the pause only";
             let hint = "write `signals: [{kind: cloudformation}]` of the group in additions to have the agent send them";
             tell.warning(codes::FIELD_DIFFERS, entry.key_span, message, hint);
         }
-        (Some(entry), Some(false)) if signals => {
+        (None | Some(false), true) => {
             let message =
-                "an update waits for the signals of new nodes, as they are sent: the old one did not";
+                "an update waits for the signals of new nodes, as they are sent, whatever the old one did";
             let hint = "nothing has to be done; `pause` is how long it waits at most";
             tell.note(codes::DIFFERENCE, entry.key_span, message, hint);
         }
@@ -231,10 +237,15 @@ fn rolling(policy: &Node, signals: bool, tell: &mut Teller<'_>) -> Node {
     update.into_node()
 }
 
+/// Whether only the stack knows a value.
+fn is_open(node: &Node) -> bool {
+    node.tag.as_deref() == Some(OPEN)
+}
+
 /// A field's value, unless only the stack knows it.
 fn known<'a>(fields: &Record<'a>, theirs: &str, ours: &str, tell: &mut Teller<'_>) -> Option<&'a Node> {
     let entry = fields.entry(theirs)?;
-    if entry.value.tag.as_deref() == Some(OPEN) {
+    if is_open(&entry.value) {
         tell_open(entry, ours, "only the stack knows", tell);
         return None;
     }

@@ -110,6 +110,32 @@ fn a_template_is_taken_over_with_its_machines() {
     }
 }
 
+/// Nobody signals: that an update waits for it is told, also where only the stack knows whether it does; without numbers of nodes
+/// all of it is lost, and told once.
+#[test]
+fn an_update_that_may_wait_for_signals_is_told() {
+    let policy = |waits: &str| {
+        let policy = format!(
+            "    UpdatePolicy: {{AutoScalingRollingUpdate: {{MaxBatchSize: 1, WaitOnResourceSignals: {waits}}}}}\n"
+        );
+        TEMPLATE
+            .replace("    UpdatePolicy: {AutoScalingRollingUpdate: {MaxBatchSize: 1}}\n", &policy)
+            .replace("Parameters:\n", "Parameters:\n  Waits: {Type: String}\n")
+    };
+    let told = |template: &str| {
+        let folder = folder("nodes.yaml", template);
+        error(&run(folder.path(), &["build", "nodes.yaml", "--with", "additions.yaml"]))
+    };
+    let waits = "with the new template it waits for the pause only";
+    for (word, expected) in [("true", true), ("false", false), ("!Ref Waits", true)] {
+        let told = told(&policy(word));
+        assert_eq!(told.contains(waits), expected, "{word}\n{told}");
+    }
+    let sizes = "      MinSize: \"1\"\n      MaxSize: \"5\"\n      DesiredCapacity: \"3\"\n";
+    let lost = told(&policy("true").replace(sizes, ""));
+    assert!(lost.contains("`UpdatePolicy` is left out") && !lost.contains(waits), "{lost}");
+}
+
 /// The fifth seed's template: subnets, the pace of an update and the wait for the first nodes are the new template's, too.
 #[test]
 fn the_pace_of_updates_and_the_subnets_are_taken_over() {
