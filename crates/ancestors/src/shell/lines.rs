@@ -87,6 +87,7 @@ struct End {
 fn here_documents(line: &str) -> Vec<End> {
     let mut ends = Vec::new();
     let mut quote: Option<char> = None;
+    let mut earlier = ' ';
     let mut rest = line;
     while let Some(letter) = rest.chars().next() {
         if quote.is_none() && rest.starts_with("<<") && !rest.starts_with("<<<") {
@@ -96,19 +97,31 @@ fn here_documents(line: &str) -> Vec<End> {
             let word: String = behind.chars().take_while(|letter| !" \t;|&<>()".contains(*letter)).collect();
             rest = behind.strip_prefix(word.as_str()).unwrap_or_default();
             let word = word.replace(['\'', '"', '\\'], "");
-            // `1 << 2` within `$(( ))` is no document.
+            // `let a=1<<2` begins none.
             if !word.is_empty() && !word.starts_with(|letter: char| letter.is_ascii_digit()) {
                 ends.push(End { word, indented });
             }
             continue;
         }
-        let skipped = if rest.starts_with("<<<") { 3 } else { letter.len_utf8() };
+        // `1 << 2` is no document.
+        let number =
+            rest.strip_prefix("((").filter(|_| quote.is_none()).and_then(|rest| rest.split_once("))"));
+        if let Some((_, behind)) = number {
+            rest = behind;
+            continue;
+        }
+        let skipped = match (letter, quote) {
+            _ if rest.starts_with("<<<") => 3,
+            ('\\', None | Some('"')) => 1 + rest.chars().nth(1).map_or(0, char::len_utf8),
+            _ => letter.len_utf8(),
+        };
         match (letter, quote) {
-            ('#', None) if line.trim_start().starts_with('#') => return ends,
+            ('#', None) if earlier.is_whitespace() => return ends,
             ('\'' | '"', None) => quote = Some(letter),
             (_, Some(open)) if open == letter => quote = None,
             _ => {}
         }
+        earlier = letter;
         rest = rest.get(skipped..).unwrap_or_default();
     }
     ends
@@ -133,6 +146,20 @@ mod tests {
     #[test]
     fn documents_that_are_handed_on_are_left_as_they_are() {
         let script = "cat <<-'EOF' > /x\nit's \\\n\tEOF\necho <<<word \"a <<B\"\ntrue\n";
+        let texts = |script: &str| lines(script).iter().any(|line| line.handed_on);
+        for none in [
+            "a # like <<B\nc",
+            "A=$((1 << B))\nc",
+            "((A = 1 <<B))\nc",
+            "a \\\" b#c\nd",
+            "a \\<<B\nc",
+            "let a=1<<2\nb",
+        ] {
+            assert!(!texts(none), "{none}");
+        }
+        for some in ["a \\\" <<B\nc\nB", "a#b <<B\nc\nB", "(a <<B)\nc\nB"] {
+            assert!(texts(some), "{some}");
+        }
         let read = lines(script);
         let shown: Vec<(u32, bool, &str)> =
             read.iter().map(|line| (line.number, line.handed_on, line.text.as_str())).collect();
