@@ -79,10 +79,8 @@ fn within_braces(inside: &str, known: &Values) -> Option<Expansion> {
 pub(super) fn metadata(command: &str) -> Option<String> {
     let inside = command.trim().trim_start_matches('(').trim_end_matches(')').trim();
     let mut words = inside.split_whitespace();
-    let program = words.next()?;
-    if !matches!(program.rsplit('/').next(), Some("curl" | "wget"))
-        || inside.contains(['|', ';', '&', '<', '>'])
-    {
+    let program = words.next()?.rsplit('/').next()?;
+    if inside.contains(['|', ';', '&', '<', '>']) || !prints_answer(program, words.clone()) {
         return None;
     }
     let mut asked = words.filter_map(|word| {
@@ -101,6 +99,27 @@ pub(super) fn metadata(command: &str) -> Option<String> {
         _ => return None,
     };
     asked.next().is_none().then(|| format!("@{{{fact}}}"))
+}
+
+/// Flags of curl that have it print something else than the answer.
+const ELSEWHERE: [&str; 5] = ["--output", "--remote-name", "--write-out", "--include", "--head"];
+
+/// Whether a program prints what it is answered, and nothing else: curl unless it is told otherwise, wget where it is told so.
+fn prints_answer<'a>(program: &str, mut words: impl Iterator<Item = &'a str>) -> bool {
+    match program {
+        "curl" => !words.any(|word| {
+            let short = word.strip_prefix('-').filter(|short| !short.starts_with('-')).unwrap_or_default();
+            // What stands behind `-H` is a header.
+            let short = short.split('H').next().unwrap_or_default();
+            short.contains(['o', 'O', 'w', 'i', 'I'])
+                || ELSEWHERE.contains(&word.split('=').next().unwrap_or_default())
+        }),
+        "wget" => {
+            let all = format!("{} ", words.collect::<Vec<_>>().join(" "));
+            ["O- ", "O - ", "--output-document=- "].iter().any(|way| all.contains(way))
+        }
+        _ => false,
+    }
 }
 
 /// What stands between a bracket and the one that closes it, both included.

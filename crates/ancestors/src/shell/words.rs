@@ -286,6 +286,29 @@ mod tests {
         for other in ["mac", "instance-id | cut -c1-3", "instance-id; x"] {
             assert!(words(&format!("$({ask}{other})"), &known()).is_err(), "{other}");
         }
+        let asks = |program: &str| {
+            words(&format!("$({program} http://169.254.169.254/latest/meta-data/instance-id)"), &known())
+        };
+        for program in [
+            "curl -fsSL --header \"A: b\" --retry 3",
+            "wget -qO-",
+            "wget -q -O -",
+            "/usr/bin/wget --output-document=-",
+        ] {
+            assert_eq!(asks(program), Ok(vec!["@{instanceId}".to_owned()]), "{program}");
+        }
+        // These print something else, or nothing.
+        for program in [
+            "curl -s -o /x",
+            "curl -so/dev/null -w '%{http_code}'",
+            "curl --head",
+            "curl -i",
+            "wget -q",
+            "wget -qO /x",
+            "nc",
+        ] {
+            assert!(asks(program).is_err(), "{program}");
+        }
     }
 
     /// What is no fact must not be taken for one, and what is one must stay one.
