@@ -296,6 +296,12 @@ fn translated(inputs: Vec<Theirs<'_>>, refused: bool) -> Read {
             }
         }
     }
+    for systems in of_system.values_mut() {
+        let found = systems.get(&System::UserData).map(|found| user_data::drop_ins::trees(found));
+        if let (Some(configs), Some(found)) = (systems.get_mut(&System::Nodeadm), found) {
+            configs.extend(found);
+        }
+    }
     tell.added_minor = additions.iter().find_map(minor);
     if of_system.values().any(|systems| systems.contains_key(&System::Kops)) {
         kops::leave_objects_aside(&mut rest, &mut tell);

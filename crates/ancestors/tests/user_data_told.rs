@@ -89,6 +89,44 @@ fn scripts_and_files_beside_a_node_config_are_told_where_the_plan_writes() {
     assert_eq!(warned(&read, "/etc/containerd/config.toml"), [3], "{:#?}", read.findings);
 }
 
+/// What nodeadm finds in its directory when all scripts have ended is laid over the user-data, by the names of the files.
+#[test]
+fn node_configs_that_will_lie_in_nodeadms_directory_are_laid_over_the_others() {
+    let pods = |pods: u32| {
+        format!(
+            "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      maxPods: {pods}\n"
+        )
+    };
+    let (ten, twenty) = (pods(10), pods(20));
+    let script = format!(
+        "#!/bin/bash\nmkdir -p /etc/eks/nodeadm.d\ncat <<'E' >/etc/eks/nodeadm.d/20.yaml\n{twenty}E\ncat <<E >/etc/eks/nodeadm.d/10.yaml\n{ten}E\n"
+    );
+    let max_pods = |read: &Read| group(read).kubelet.config.get("maxPods").map(ToString::to_string);
+    let config = CONFIG.replace("spec:\n", "spec:\n  kubelet: {config: {maxPods: 30}}\n");
+    let beside =
+        |kind: &str, body: &str| of(&message(&[(kind, body), ("application/node.eks.aws", &config)]));
+    let read = beside("text/x-shellscript", &script);
+    assert_eq!(max_pods(&read).as_deref(), Some("20"), "{:#?}", read.findings);
+    assert_eq!(warned(&read, ""), Vec::<u32>::new(), "{:#?}", read.findings);
+    assert!(mentions(&read, "`/etc/eks/nodeadm.d/20.yaml` is laid over"));
+    let files = format!(
+        "#cloud-config\nwrite_files:\n- path: /etc/eks/nodeadm.d/10.yaml\n  content: |\n    {}\n",
+        ten.trim_end().replace('\n', "\n    ")
+    );
+    let read = beside("text/cloud-config", &files);
+    assert_eq!(max_pods(&read).as_deref(), Some("10"), "{:#?}", read.findings);
+    assert_eq!(warned(&read, ""), Vec::<u32>::new(), "{:#?}", read.findings);
+    // What may be there or not is told, and not taken.
+    let read = beside("text/x-shellscript", &script.replace("cat <<E", "[ -e /x ] && cat <<E"));
+    assert_eq!(max_pods(&read).as_deref(), Some("30"));
+    assert_eq!(warned(&read, "/etc/eks/nodeadm.d/").len(), 2, "{:#?}", read.findings);
+    // Findings about it are told where it was written.
+    let read =
+        beside("text/x-shellscript", &script.replace("      maxPods: 20", "      maxPods: 20\n  unheard: 1"));
+    let place = read.findings.iter().find(|finding| finding.message.contains("unheard"));
+    assert_eq!(place.and_then(|finding| finding.place.as_ref()).map(|place| place.span.start.line), Some(10));
+}
+
 /// The plan lays its own fields over both files, as the script does: the others stay as they are.
 #[test]
 fn what_stays_as_it_is_is_not_called_lost() {

@@ -144,7 +144,7 @@ mod tests {
         says("Kubernetes v1.33.4\n", later(60));
         assert_eq!(said_before(&program, &answer, now).as_deref(), Some("1.33.4"));
         assert_eq!(said_before(&program, &answer, later(30)), None, "the clock was wrong, or is");
-        says("Kubernetes v1.33.4\n", SystemTime::now() - Duration::from_secs(60));
+        says("Kubernetes v1.33.4\n", SystemTime::now() - Duration::from_mins(1));
         assert_eq!(said_before(&program, &answer, now), None, "the program was replaced since");
         says("Kubernetes v1.3", later(60));
         assert_eq!(said_before(&program, &answer, now), None, "it was cut off");

@@ -1,6 +1,7 @@
 //! As much of a shell as it takes to read a script around its call of `/etc/eks/bootstrap.sh`, without running it.
 
 mod asked;
+mod certain;
 mod commands;
 mod expansion;
 pub(crate) mod halves;
@@ -18,6 +19,7 @@ mod units;
 mod values;
 mod words;
 
+pub(crate) use certain::certain;
 pub(crate) use lines::{Line, lines};
 pub(crate) use script::{filled, is_one_call};
 pub(crate) use telling::tell_of_dropped;

@@ -165,17 +165,32 @@ fn path_of(source: &str) -> &str {
 }
 
 /// A text between `<<EOF` and `EOF`.
-struct Document {
+pub(super) struct Document {
     lines: Vec<String>,
     /// How many lines of the script stand above it.
-    above: u32,
+    pub(super) above: u32,
     /// Whether a shell leaves it as it is.
     quoted: bool,
 }
 
 impl Document {
+    /// The one that a line hands on.
+    pub(super) fn behind(lines: &[Line], index: usize) -> Option<Self> {
+        let line = lines.get(index)?;
+        let behind = lines.get(index.saturating_add(1)..).unwrap_or_default();
+        let body: Vec<&Line> = behind.iter().take_while(|line| line.handed_on).collect();
+        let (_, body) = body.split_last()?;
+        let first = body.first()?;
+        let word = line.text.split("<<").nth(1).unwrap_or_default().trim_start_matches('-').trim_start();
+        Some(Self {
+            lines: body.iter().map(|line| line.text.trim_end_matches('\r').to_owned()).collect(),
+            above: first.number.saturating_sub(1),
+            quoted: word.starts_with(['\'', '"', '\\']),
+        })
+    }
+
     /// The text with its variables filled in, or the words that are not known, each with its line.
-    fn filled(&self, script: &str) -> Result<String, Vec<(String, u32)>> {
+    pub(super) fn filled(&self, script: &str) -> Result<String, Vec<(String, u32)>> {
         if self.quoted {
             return Ok(self.lines.join("\n"));
         }
@@ -203,16 +218,7 @@ fn documents(script: &str, sources: &[String]) -> Vec<Document> {
         if !begins {
             continue;
         }
-        let behind = lines.get(index.saturating_add(1)..).unwrap_or_default();
-        let body: Vec<&Line> = behind.iter().take_while(|line| line.handed_on).collect();
-        let Some((_, body)) = body.split_last() else { continue };
-        let Some(first) = body.first() else { continue };
-        let word = line.text.split("<<").nth(1).unwrap_or_default().trim_start_matches('-').trim_start();
-        documents.push(Document {
-            lines: body.iter().map(|line| line.text.trim_end_matches('\r').to_owned()).collect(),
-            above: first.number.saturating_sub(1),
-            quoted: word.starts_with(['\'', '"', '\\']),
-        });
+        documents.extend(Document::behind(&lines, index));
     }
     documents
 }

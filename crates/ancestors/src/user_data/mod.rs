@@ -4,6 +4,7 @@
 //! without such a call is a step of the group that stands beside it, such as that of a NodeConfig in the same message.
 
 mod call;
+pub(crate) mod drop_ins;
 pub(crate) mod init;
 mod launch;
 mod launch_fields;
@@ -178,7 +179,10 @@ fn lay_scripts(trees: &mut [Node], scripts: &[&Node], earlier: &[usize], tell: &
             Some(count) if index < *count => (Joins::Call, When::Before),
             Some(_) => (Joins::Call, When::After),
         };
-        overtaken::tell_of(whole, joins, &|_| Some(when), &place, tell);
+        let laid = if joins == Joins::Config { drop_ins::of_script(whole) } else { Vec::new() };
+        drop_ins::tell_of(&laid, &place, tell);
+        let when = |line: &str| (!laid.iter().any(|laid| laid.line == line)).then_some(when);
+        overtaken::tell_of(whole, joins, &when, &place, tell);
         number = number.saturating_add(1);
         let name = format!("script-{number}");
         for (tree_index, (tree, first)) in trees.iter_mut().zip(&mut first).enumerate() {

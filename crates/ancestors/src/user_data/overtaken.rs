@@ -149,7 +149,7 @@ pub(super) fn tell_of(
 }
 
 /// Whether a command may change a file that it names; `cat` and `echo` do so with `>`.
-fn changes(line: &str) -> bool {
+pub(super) fn changes(line: &str) -> bool {
     let first = line.trim_start_matches("sudo ").split_whitespace().next().unwrap_or_default();
     line.contains('>') || line.contains("tee ") || !(LOOKS.contains(&first) || line.starts_with("install -d"))
 }

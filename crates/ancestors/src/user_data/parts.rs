@@ -5,7 +5,7 @@ use bringup_spec::PartType;
 use bringup_yaml::Node;
 
 use super::overtaken::{self, Joins, When};
-use super::{BEGIN, GROUP, add_to, put_first};
+use super::{BEGIN, GROUP, add_to, drop_ins, put_first};
 use crate::tell::Teller;
 use crate::tree::{Branch, text};
 use crate::{codes, meeting};
@@ -53,6 +53,7 @@ pub(super) fn lay(trees: &mut [Node], parts: &[(&Node, &Node)], calls: bool, tel
             tell.note(codes::FIELD_ASIDE, document.span, message, "the node comes up the same without it");
         }
     }
+    let all: Vec<Node> = parts.iter().map(|(part, _)| (*part).clone()).collect();
     for (document, kind) in carried {
         if let Some(content) = document.get("content").and_then(Node::text).filter(|_| makes_something(kind))
         {
@@ -60,7 +61,10 @@ pub(super) fn lay(trees: &mut [Node], parts: &[(&Node, &Node)], calls: bool, tel
                 Span::point(document.span.start.line.saturating_add(number).saturating_sub(1), 1)
             };
             let joins = if calls { Joins::Call } else { Joins::Config };
-            overtaken::tell_of(content, joins, &|_| Some(When::Before), &at, tell);
+            let laid = if calls { Vec::new() } else { drop_ins::of_part(&all, document) };
+            drop_ins::tell_of(&laid, &at, tell);
+            let when = |line: &str| (!laid.iter().any(|laid| laid.line == line)).then_some(When::Before);
+            overtaken::tell_of(content, joins, &when, &at, tell);
         }
         let mut part = Branch::new(document.span);
         for key in ["name", "type", "content"] {

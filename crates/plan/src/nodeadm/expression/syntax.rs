@@ -1,73 +1,19 @@
-//! The written form of an expression, by CEL's own grammar as far as it is about numbers.
-
-use std::cmp::Ordering;
+//! The written form of an expression, by CEL's own grammar.
 
 use super::ExpressionFault;
+use super::literals::{self, NoText};
+use super::tree::{Binary, Each, Expression, Function, Way};
+use super::values::Value;
 
-/// Functions of CEL itself that are about something else than numbers.
-const OTHER_FUNCTIONS: [&str; 10] =
-    ["bool", "bytes", "duration", "dyn", "has", "matches", "size", "string", "timestamp", "type"];
+/// What CEL knows and is not understood here: bytes, times, patterns, and types as values.
+const OTHER_FUNCTIONS: [&str; 5] = ["bytes", "duration", "matches", "timestamp", "type"];
 
-/// Deeper nests are a bomb.
+/// Deeper nests are a bomb, and so are longer expressions.
 const DEEPEST: usize = 100;
+const LONGEST: usize = 600;
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Expression {
-    Int(i64),
-    Uint(u64),
-    Double(f64),
-    Bool(bool),
-    Variable(String),
-    Not(Box<Expression>),
-    Negative(Box<Expression>),
-    Convert(Numeric, Box<Expression>),
-    Binary(Binary, Box<Expression>, Box<Expression>),
-    Choice(Box<Expression>, Box<Expression>, Box<Expression>),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Numeric {
-    Int,
-    Uint,
-    Double,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Binary {
-    Or,
-    And,
-    Equal,
-    Unequal,
-    Less,
-    LessOrEqual,
-    More,
-    MoreOrEqual,
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Remainder,
-}
-
-impl Binary {
-    pub(super) fn compares(self) -> bool {
-        matches!(
-            self,
-            Self::Equal | Self::Unequal | Self::Less | Self::LessOrEqual | Self::More | Self::MoreOrEqual
-        )
-    }
-
-    pub(super) fn holds(self, order: Option<Ordering>) -> bool {
-        match self {
-            Self::Equal => order == Some(Ordering::Equal),
-            Self::Unequal => order != Some(Ordering::Equal),
-            Self::Less => order == Some(Ordering::Less),
-            Self::LessOrEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
-            Self::More => order == Some(Ordering::Greater),
-            _ => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
-        }
-    }
-}
+/// The digits of the least of all numbers, which is one less than the negative of the largest.
+const LEAST: &str = "9223372036854775808";
 
 /// From the loosest to the tightest; longer signs before their own beginnings.
 const LEVELS: [&[(&str, Binary)]; 5] = [
@@ -80,6 +26,7 @@ const LEVELS: [&[(&str, Binary)]; 5] = [
         (">=", Binary::MoreOrEqual),
         ("<", Binary::Less),
         (">", Binary::More),
+        ("in", Binary::In),
     ],
     &[("+", Binary::Add), ("-", Binary::Subtract)],
     &[("*", Binary::Multiply), ("/", Binary::Divide), ("%", Binary::Remainder)],
@@ -87,7 +34,7 @@ const LEVELS: [&[(&str, Binary)]; 5] = [
 
 /// Reads an expression.
 pub(super) fn parse(text: &str) -> Result<Expression, ExpressionFault> {
-    let mut reader = Reader { rest: skipped(text), depth: 0 };
+    let mut reader = Reader { text, rest: skipped(text), depth: 0, length: 0 };
     let expression = reader.choice()?;
     if reader.rest.is_empty() { Ok(expression) } else { Err(reader.unexpected()) }
 }
@@ -101,16 +48,22 @@ fn skipped(text: &str) -> &str {
     rest
 }
 
-struct Reader<'a> {
-    rest: &'a str,
-    depth: usize,
+fn is_part_of_word(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_'
 }
 
-impl Reader<'_> {
+struct Reader<'a> {
+    text: &'a str,
+    rest: &'a str,
+    depth: usize,
+    length: usize,
+}
+
+impl<'a> Reader<'a> {
     fn choice(&mut self) -> Result<Expression, ExpressionFault> {
         self.depth = self.depth.saturating_add(1);
         if self.depth > DEEPEST {
-            return Err(ExpressionFault::NotUnderstood("it nests too deep".to_owned()));
+            return Err(self.too_much());
         }
         let condition = self.level(0)?;
         let whole = if self.takes("?") {
@@ -137,116 +90,193 @@ impl Reader<'_> {
     }
 
     fn unary(&mut self) -> Result<Expression, ExpressionFault> {
-        let mut signs = Vec::new();
-        while let Some(sign) = ["!", "-"].into_iter().find(|sign| self.takes(sign)) {
-            signs.push(sign);
+        // Two of one sign are none, whatever they stand before.
+        let sign = ["!", "-"].into_iter().find(|sign| self.rest.starts_with(sign));
+        let mut counts = false;
+        while sign.is_some_and(|sign| self.takes(sign)) {
+            counts = !counts;
         }
-        if signs.len() > DEEPEST {
-            return Err(ExpressionFault::NotUnderstood("it nests too deep".to_owned()));
+        // The least of all numbers has no positive to be the negative of.
+        if counts && sign == Some("-") && self.takes(LEAST) {
+            return self.members(Expression::Value(Value::Int(i64::MIN)));
         }
         let inner = self.primary()?;
-        Ok(signs.into_iter().rev().fold(inner, |inner, sign| match sign {
-            "!" => Expression::Not(inner.into()),
-            _ => Expression::Negative(inner.into()),
-        }))
+        let inner = self.members(inner)?;
+        Ok(match sign {
+            Some("!") if counts => Expression::Not(inner.into()),
+            Some(_) if counts => Expression::Negative(inner.into()),
+            _ => inner,
+        })
     }
 
     fn primary(&mut self) -> Result<Expression, ExpressionFault> {
-        let first = self.rest.chars().next();
-        let expression = match first {
+        self.length = self.length.saturating_add(1);
+        if self.length > LONGEST {
+            return Err(self.too_much());
+        }
+        let here = self.rest;
+        let text = literals::text(here).map_err(|why| match why {
+            NoText::Bytes => self.at(here, "a text of bytes"),
+            NoText::Broken(why) => ExpressionFault::Refused(why.to_owned()),
+        })?;
+        if let Some((value, rest)) = text {
+            self.rest = skipped(rest);
+            return Ok(Expression::Value(Value::Text(value)));
+        }
+        match here.chars().next() {
             Some('(') => {
                 self.takes("(");
                 let inner = self.choice()?;
                 self.must(")")?;
-                inner
+                Ok(inner)
             }
-            Some(letter) if letter.is_ascii_digit() || letter == '.' => self.number()?,
-            Some(letter) if letter.is_ascii_alphabetic() || letter == '_' => self.word()?,
-            _ => return Err(self.unexpected()),
-        };
-        // A member or an element of something: no number has any.
-        if self.rest.starts_with(['.', '[', '{']) || self.begins_with_word("in") {
-            return Err(self.unexpected());
+            Some('[') => {
+                self.takes("[");
+                Ok(Expression::List(self.several("]", Self::choice)?))
+            }
+            Some('{') => {
+                self.takes("{");
+                let pair = |reader: &mut Self| {
+                    let key = reader.choice()?;
+                    reader.must(":")?;
+                    Ok((key, reader.choice()?))
+                };
+                Ok(Expression::Map(self.several("}", pair)?))
+            }
+            Some(letter) if letter.is_ascii_digit() || letter == '.' => {
+                let (value, rest) = literals::number(here).map_err(ExpressionFault::Refused)?;
+                self.rest = skipped(rest);
+                Ok(Expression::Value(value))
+            }
+            Some(letter) if letter.is_ascii_alphabetic() || letter == '_' => self.word(),
+            _ => Err(self.unexpected()),
         }
-        Ok(expression)
+    }
+
+    /// Items up to this sign; one more comma may stand before it.
+    fn several<T>(
+        &mut self,
+        end: &str,
+        item: impl Fn(&mut Self) -> Result<T, ExpressionFault>,
+    ) -> Result<Vec<T>, ExpressionFault> {
+        let mut items = Vec::new();
+        while !self.takes(end) {
+            items.push(item(self)?);
+            if !self.takes(",") {
+                self.must(end)?;
+                break;
+            }
+        }
+        Ok(items)
+    }
+
+    fn arguments(&mut self) -> Result<Vec<Expression>, ExpressionFault> {
+        self.must("(")?;
+        let mut items = Vec::new();
+        if self.takes(")") {
+            return Ok(items);
+        }
+        loop {
+            items.push(self.choice()?);
+            if self.takes(")") {
+                return Ok(items);
+            }
+            self.must(",")?;
+        }
     }
 
     fn word(&mut self) -> Result<Expression, ExpressionFault> {
-        let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        let end = self.rest.find(|letter| !is_part(letter)).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
-        let calls = skipped(rest).starts_with('(');
-        let kind = match word {
-            "int" => Some(Numeric::Int),
-            "uint" => Some(Numeric::Uint),
-            "double" => Some(Numeric::Double),
+        let here = self.rest;
+        let word = self.name();
+        let constant = match word {
+            "true" => Some(Value::Bool(true)),
+            "false" => Some(Value::Bool(false)),
+            "null" => Some(Value::Null),
             _ => None,
         };
-        match (word, kind) {
-            ("true" | "false", _) if !calls => {
-                let truth = word == "true";
-                self.rest = skipped(rest);
-                Ok(Expression::Bool(truth))
+        if let Some(constant) = constant {
+            return Ok(Expression::Value(constant));
+        }
+        if !self.rest.starts_with('(') {
+            return Ok(Expression::Name(word.to_owned()));
+        }
+        if OTHER_FUNCTIONS.contains(&word) {
+            return Err(self.at(here, &format!("`{word}`")));
+        }
+        let arguments = self.arguments()?;
+        if word == "has" {
+            return match <[Expression; 1]>::try_from(arguments) {
+                Ok([Expression::Member(of, key)]) => Ok(Expression::Has(of, key)),
+                _ => Err(no_such(word)),
+            };
+        }
+        match (Function::of(word), arguments.len()) {
+            (Some(function), 1) => Ok(Expression::Call(function, arguments)),
+            _ => Err(no_such(word)),
+        }
+    }
+
+    /// Members and elements of what was just read.
+    fn members(&mut self, mut inner: Expression) -> Result<Expression, ExpressionFault> {
+        loop {
+            self.length = self.length.saturating_add(1);
+            if self.length > LONGEST {
+                return Err(self.too_much());
             }
-            (_, Some(kind)) if calls => {
-                self.rest = skipped(rest);
-                self.must("(")?;
-                let inner = self.choice()?;
-                self.must(")")?;
-                Ok(Expression::Convert(kind, inner.into()))
-            }
-            _ if calls && OTHER_FUNCTIONS.contains(&word) => {
-                Err(ExpressionFault::NotUnderstood(format!("`{word}` is not understood")))
-            }
-            // Extensions of CEL, such as `math`, are not there, and numbers have no members.
-            _ if calls || rest.starts_with('.') => {
-                Err(ExpressionFault::Refused(format!("there is no `{word}` to call or to look into")))
-            }
-            _ => {
-                let name = word.to_owned();
-                self.rest = skipped(rest);
-                Ok(Expression::Variable(name))
+            if self.takes("[") {
+                let index = self.choice()?;
+                self.must("]")?;
+                inner = Expression::Element(inner.into(), index.into());
+            } else if self.takes(".") {
+                let here = self.rest;
+                let word = self.name();
+                inner = match word {
+                    "" => return Err(self.unexpected()),
+                    _ if !self.rest.starts_with('(') => Expression::Member(inner.into(), word.to_owned()),
+                    _ if OTHER_FUNCTIONS.contains(&word) || word.starts_with("get") => {
+                        return Err(self.at(here, &format!("`{word}`")));
+                    }
+                    _ => self.member_call(inner, word)?,
+                };
+            } else {
+                return Ok(inner);
             }
         }
     }
 
-    fn number(&mut self) -> Result<Expression, ExpressionFault> {
-        let bytes = self.rest.as_bytes();
-        let hex = self.rest.starts_with("0x") || self.rest.starts_with("0X");
-        let mut end = if hex { 2 } else { 0 };
-        while let Some(byte) = bytes.get(end) {
-            let before = end.checked_sub(1).and_then(|at| bytes.get(at));
-            let sign = matches!(byte, b'+' | b'-') && matches!(before, Some(b'e' | b'E'));
-            let next = end.checked_add(1).and_then(|at| bytes.get(at));
-            let part = match byte {
-                _ if hex => byte.is_ascii_hexdigit(),
-                // A point with nothing behind it is no part of a number, and no number has members.
-                b'.' if !next.is_some_and(u8::is_ascii_digit) => {
-                    return Err(ExpressionFault::Refused("a number has no members".to_owned()));
-                }
-                _ => byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E') || sign,
-            };
-            if !part {
-                break;
-            }
-            end = end.saturating_add(1);
+    fn member_call(&mut self, of: Expression, word: &str) -> Result<Expression, ExpressionFault> {
+        let arguments = self.arguments()?;
+        if let Some(function) = Function::of_member(word, arguments.len()) {
+            let all = std::iter::once(of).chain(arguments).collect();
+            return Ok(Expression::Call(function, all));
         }
-        let (digits, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
-        let unsigned = rest.strip_prefix(['u', 'U']);
-        let large = || ExpressionFault::Refused(format!("`{digits}` is no number that can be had"));
-        let (body, radix) = if hex { (digits.get(2..).unwrap_or_default(), 16) } else { (digits, 10) };
-        let number = match unsigned {
-            Some(_) => u64::from_str_radix(body, radix).ok().map(Expression::Uint),
-            None if !hex && digits.contains(['.', 'e', 'E']) => digits.parse().ok().map(Expression::Double),
-            None => i64::from_str_radix(body, radix).ok().map(Expression::Int),
+        let mut arguments = arguments.into_iter();
+        let Some(Expression::Name(name)) = arguments.next() else { return Err(no_such(word)) };
+        let rest = (arguments.next(), arguments.next(), arguments.next());
+        let (way, condition, result) = match (word, rest) {
+            ("all", (Some(result), None, None)) => (Way::All, None, result),
+            ("exists", (Some(result), None, None)) => (Way::Exists, None, result),
+            ("exists_one", (Some(result), None, None)) => (Way::ExistsOne, None, result),
+            ("filter", (Some(result), None, None)) => (Way::Filter, None, result),
+            ("map", (Some(result), None, None)) => (Way::Map, None, result),
+            ("map", (condition, Some(result), None)) => (Way::Map, condition, result),
+            _ => return Err(no_such(word)),
         };
-        let number = number.ok_or_else(large)?;
-        self.rest = skipped(unsigned.unwrap_or(rest));
-        Ok(number)
+        Ok(Expression::Each(Box::new(Each { way, range: of, name, condition, result })))
+    }
+
+    /// The word that stands here, if one does.
+    fn name(&mut self) -> &'a str {
+        let end = self.rest.find(|letter| !is_part_of_word(letter)).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
+        self.rest = skipped(rest);
+        word
     }
 
     fn takes(&mut self, sign: &str) -> bool {
         match self.rest.strip_prefix(sign) {
+            // A sign that is a word ends where the word does.
+            Some(rest) if sign.starts_with(is_part_of_word) && rest.starts_with(is_part_of_word) => false,
             Some(rest) => {
                 self.rest = skipped(rest);
                 true
@@ -259,23 +289,33 @@ impl Reader<'_> {
         if self.takes(sign) { Ok(()) } else { Err(self.unexpected()) }
     }
 
-    fn begins_with_word(&self, word: &str) -> bool {
-        self.rest.strip_prefix(word).is_some_and(|rest| {
-            !rest.starts_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '_')
-        })
-    }
-
     fn unexpected(&self) -> ExpressionFault {
         match self.rest.chars().next() {
             None => ExpressionFault::Refused("it ends too early".to_owned()),
-            // Lists, maps, texts and their members are of CEL, but not of numbers.
-            Some('[' | ']' | '{' | '}' | '\'' | '"' | '.') => {
-                ExpressionFault::NotUnderstood("lists, maps and texts are not understood".to_owned())
-            }
-            Some('i') if self.begins_with_word("in") => {
-                ExpressionFault::NotUnderstood("`in` is not understood".to_owned())
-            }
-            Some(letter) => ExpressionFault::Refused(format!("`{letter}` stands where it cannot")),
+            Some(letter) => ExpressionFault::Refused(format!(
+                "`{letter}` stands where it cannot, {}",
+                self.place(self.rest)
+            )),
         }
     }
+
+    /// What CEL may understand, and this does not.
+    fn at(&self, here: &str, what: &str) -> ExpressionFault {
+        ExpressionFault::NotUnderstood(format!("{what} is not understood, {}", self.place(here)))
+    }
+
+    fn too_much(&self) -> ExpressionFault {
+        ExpressionFault::NotUnderstood(format!("it is too long or nests too deep, {}", self.place(self.rest)))
+    }
+
+    fn place(&self, here: &str) -> String {
+        let before = self.text.len().saturating_sub(here.len());
+        let before = self.text.get(..before).unwrap_or_default().chars().count();
+        format!("at character {}", before.saturating_add(1))
+    }
+}
+
+/// Extensions of CEL, such as `math`, are not there.
+fn no_such(word: &str) -> ExpressionFault {
+    ExpressionFault::Refused(format!("there is no `{word}` that can be called so"))
 }
