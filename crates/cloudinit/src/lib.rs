@@ -17,6 +17,7 @@ mod invocations;
 mod jinja;
 mod kind;
 pub mod layers;
+mod letters;
 mod lint;
 mod load;
 pub mod merge;

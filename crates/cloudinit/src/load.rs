@@ -4,6 +4,7 @@ use bringup_diag::{Finding, Findings, Span};
 use bringup_yaml::{Content, Limits, Node, Style, parse};
 
 use crate::data::Datum;
+use crate::letters::first_letter;
 use crate::scan::{Scan, scan};
 use crate::{Origin, codes};
 
@@ -131,20 +132,9 @@ fn second_document(text: &str) -> Option<Span> {
 }
 
 fn first_unprintable(text: &str) -> Option<(Span, char)> {
-    let (mut line, mut column) = (1_u32, 1_u32);
-    for letter in text.chars() {
-        let printable = matches!(letter, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..);
-        if !printable {
-            return Some((Span::point(line, column), letter));
-        }
-        if letter == '\n' {
-            line = line.saturating_add(1);
-            column = 1;
-        } else {
-            column = column.saturating_add(1);
-        }
-    }
-    None
+    let is_printable = |letter| matches!(letter, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..);
+    let (place, letter) = first_letter(text, |letter| !is_printable(letter))?;
+    Some((Span::point(place.line, place.column), letter))
 }
 
 fn duplicate_keys(node: &Node, origin: &Origin, findings: &mut Findings) {

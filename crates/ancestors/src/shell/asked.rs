@@ -9,6 +9,9 @@ use super::words::{self, raw};
 const FLAGS: [(&str, &str); 2] =
     [("--apiserver-endpoint", "endpoint"), ("--b64-cluster-ca", "certificateAuthority")];
 
+/// Flags by which somebody else is asked, or somebody else asks: the agent does so as the node.
+const OTHERS: [&str; 2] = ["--endpoint-url", "--profile"];
+
 /// A question to EKS about a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Asked {
@@ -28,7 +31,10 @@ impl Asked {
         let command = round.or_else(|| value.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')))?;
         let words: Vec<&str> = raw(command).into_iter().map(|(word, _)| word).collect();
         let is_aws = words.first().is_some_and(|first| first.rsplit('/').next() == Some("aws"));
-        if !(is_aws && words.contains(&"eks") && words.contains(&"describe-cluster")) {
+        let is_others = |word: &&str| OTHERS.contains(&word.split('=').next().unwrap_or_default());
+        if !(is_aws && words.contains(&"eks") && words.contains(&"describe-cluster"))
+            || words.iter().any(is_others)
+        {
             return None;
         }
         let given = words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix("--name")? {

@@ -199,3 +199,21 @@ fn what_a_file_may_have_set_is_doubtful_however_it_reaches_the_call() {
         assert_eq!(doubted(lines), [], "{lines}");
     }
 }
+
+/// The agent asks as the node, and AWS itself: what was asked in another way is not known.
+#[test]
+fn what_eks_is_asked_for_is_left_to_the_agent_where_it_asks_the_same() {
+    let script = |flags: &str| {
+        format!(
+            "/etc/eks/bootstrap.sh demo --apiserver-endpoint $(aws eks describe-cluster --name demo {flags} --query cluster.endpoint)"
+        )
+    };
+    let Call { words, dropped, .. } = call(&script("--region eu-west-1"));
+    assert_eq!(
+        (words, dropped),
+        (vec!["demo".to_owned()], vec![(1, "--apiserver-endpoint".to_owned(), Dropped::Asked)])
+    );
+    for flags in ["--profile ops", "--profile=ops", "--endpoint-url http://x"] {
+        assert!(matches!(why(&script(flags)), (1, Why::Unknown(_))), "{flags}");
+    }
+}

@@ -1,5 +1,6 @@
 //! A MIME reader that agrees with Python's `email`, defects included: that is what decides on a node.
 
+use crate::letters::first_letter;
 use crate::mime::Headers;
 use crate::transfer::{base64_of_mail, quoted_printable};
 
@@ -243,19 +244,8 @@ fn first_mangled(text: &str, raw: &[u8]) -> Option<(u32, u32, char)> {
     if text.is_ascii() || text.as_bytes() == raw {
         return None;
     }
-    let (mut line, mut column) = (1_u32, 1_u32);
-    for letter in text.chars() {
-        if !letter.is_ascii() {
-            return Some((line, column, letter));
-        }
-        if letter == '\n' {
-            line = line.saturating_add(1);
-            column = 1;
-        } else {
-            column = column.saturating_add(1);
-        }
-    }
-    None
+    let (place, letter) = first_letter(text, |letter| !letter.is_ascii())?;
+    Some((place.line, place.column, letter))
 }
 
 #[cfg(test)]
