@@ -317,7 +317,9 @@ fn an_expression_says_how_many_pods_there_are_unless_it_gives_no_number() {
     // CEL refuses it, and nodeadm goes on without it.
     assert_eq!(told("unknown"), (true, true));
     // CEL takes it, but it is not understood here.
-    assert_eq!(told("[1].size()"), (false, true));
+    assert_eq!(told("int(timestamp('2024-01-01T00:00:00Z'))"), (false, true));
+    assert_eq!(told("{17: 20, 29: 40}[max_pods]"), (true, false));
+    assert_eq!(pods("{17: 20, 29: 40}[max_pods]", "m5.large"), 40);
 }
 
 #[test]
