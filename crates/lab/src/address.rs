@@ -26,6 +26,18 @@ impl<'a> Address<'a> {
     }
 }
 
+/// A URL as it is asked for: clients leave out the port that goes with the scheme.
+pub(crate) fn as_asked(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let usual = match scheme {
+        "http" => ":80",
+        "https" => ":443",
+        _ => return url.to_owned(),
+    };
+    format!("{scheme}://{}{path}", authority.strip_suffix(usual).unwrap_or(authority))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,5 +50,17 @@ mod tests {
         assert_eq!(of("http://mirror.example:8080/a"), Some((false, "mirror.example", 8080)));
         assert_eq!(of("s3://bucket/key"), None);
         assert_eq!(of("http:///a"), None);
+    }
+
+    #[test]
+    fn a_port_that_goes_with_the_scheme_is_not_asked_for() {
+        for (url, asked) in [
+            ("https://10.5.0.2:443/version", "https://10.5.0.2/version"),
+            ("http://mirror.example:80", "http://mirror.example"),
+            ("http://mirror.example:443/a:80", "http://mirror.example:443/a:80"),
+            ("https://mirror.example:6443/a", "https://mirror.example:6443/a"),
+        ] {
+            assert_eq!(as_asked(url), asked);
+        }
     }
 }

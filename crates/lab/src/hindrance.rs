@@ -7,6 +7,7 @@ use bringup_plan::{Action, InstallSource, Plan, Snap, Step, step_unit};
 use bringup_spec::Platform;
 
 use crate::LabFault;
+use crate::address::as_asked;
 use crate::image::Layer;
 use crate::network::METADATA;
 
@@ -34,11 +35,13 @@ pub(crate) enum Grip {
 fn grip(plan: &Plan, step: &Step) -> Option<Grip> {
     match &step.action {
         Action::LearnFacts if plan.platform == Platform::Aws => Some(Grip::Metadata),
-        Action::LearnFacts => plan.detect.as_ref().map(|server| Grip::Urls(vec![server.version_url()])),
-        Action::Fetch { urls, .. } => Some(Grip::Urls(urls.clone())),
+        Action::LearnFacts => {
+            plan.detect.as_ref().map(|server| Grip::Urls(vec![as_asked(&server.version_url())]))
+        }
+        Action::Fetch { urls, .. } => Some(Grip::Urls(all_asked(urls))),
         Action::Install { source: InstallSource::Url { urls, .. }, .. }
         | Action::Install { source: InstallSource::Extension { urls, .. }, .. } => {
-            Some(Grip::Urls(urls.clone()))
+            Some(Grip::Urls(all_asked(urls)))
         }
         Action::Run { .. } | Action::UpdateOs { .. } | Action::Install { .. } => {
             Some(Grip::Unit(step_unit(&step.name)))
@@ -49,6 +52,10 @@ fn grip(plan: &Plan, step: &Step) -> Option<Grip> {
         }
         _ => None,
     }
+}
+
+fn all_asked(urls: &[String]) -> Vec<String> {
+    urls.iter().map(|url| as_asked(url)).collect()
 }
 
 /// A step that is hindered, and where.

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::address::Address;
 use crate::authority::Authority;
-use crate::hindrance;
 use crate::kernel::Touched;
 use crate::stand_in::{
     KUBELET, KUBELET_UNIT, Misbehaviour, PACKET_FILTER, RUNTIME_UNIT, docker, expected, joins_by_kubeadm,
     kubeadm, kubelet_snap, runtime, snapd,
 };
 use crate::{Instance, Kubernetes, LabFault, Subject, Way, Wishes};
+use crate::{hindrance, image_units};
 
 /// The name of a machine that no cloud gives one.
 pub(crate) const HOST: &str = "node1";
@@ -96,6 +96,7 @@ impl Layer {
             self.copy("/opt/bringup/bin/bringup-node", agent, 0o755)?;
         }
         self.software(subject, wishes)?;
+        image_units::lay(self, subject)?;
         self.hosts(subject, wishes.kubernetes.as_deref())?;
         if let Some(authority) = authority {
             self.trust(authority, lower)?;

@@ -19,6 +19,7 @@ mod folder;
 mod hindrance;
 mod ignition;
 mod image;
+mod image_units;
 mod interruption;
 mod intervention;
 mod kernel;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
 
-use crate::address::Address;
+use crate::address::{Address, as_asked};
 use crate::authority::Authority;
 use crate::metadata::Metadata;
 use crate::network::{METADATA, Network};
@@ -116,7 +116,7 @@ impl Site {
     fn answer(&self, request: &Request, scheme: &str) -> Answer {
         let host = request.header("host").unwrap_or_default();
         let metadata = host.starts_with(METADATA);
-        let url = format!("{scheme}://{host}{}", request.path);
+        let url = as_asked(&format!("{scheme}://{host}{}", request.path));
         if let Ok(mut seen) = self.seen.lock() {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let at_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
@@ -151,7 +151,9 @@ impl Site {
     /// What an address gives; one that is served without a query, whatever the query is.
     fn given(&self, url: &str) -> Option<&Given> {
         let plain = url.split('?').next();
-        let of = |url: &str| self.served.iter().find(|(served, _)| served == url).map(|(_, given)| given);
+        let of = |url: &str| {
+            self.served.iter().find(|(served, _)| as_asked(served) == url).map(|(_, given)| given)
+        };
         of(url).or_else(|| plain.and_then(of))
     }
 
@@ -165,6 +167,11 @@ impl Site {
         }
         hindrance.failures = hindrance.failures.saturating_sub(1);
         Some(now)
+    }
+
+    /// Addresses of hosts that have no name.
+    fn unnamed(&self) -> BTreeSet<Ipv4Addr> {
+        self.served.iter().filter_map(|(url, _)| Address::of(url)?.host.parse().ok()).collect()
     }
 
     /// Ports to listen at, and how to speak there.
@@ -188,8 +195,15 @@ impl Site {
     }
 }
 
-/// Starts serving inside the network; the threads end with the process.
-pub(crate) fn serve(network: &Network, site: &Arc<Site>) -> Result<(), LabFault> {
+/// Starts serving inside the network; the threads end with the process. `taken` is an address that somebody else sees to.
+pub(crate) fn serve(network: &Network, site: &Arc<Site>, taken: Option<IpAddr>) -> Result<(), LabFault> {
+    let is_there = |address: &Ipv4Addr| {
+        let is_own = address.is_loopback() || address.is_link_local() || *address == network.address();
+        is_own || taken == Some(IpAddr::V4(*address))
+    };
+    for address in site.unnamed().iter().filter(|address| !is_there(address)) {
+        network.add_address(&format!("{address}/32"))?;
+    }
     for (port, settings) in site.ports()? {
         listen(network.file(), port, settings, site)?;
     }

@@ -1,9 +1,7 @@
 //! One boot of a trial, and when it is over.
 
-use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +10,6 @@ use bringup_progress::Event;
 use serde_json::Value;
 
 use super::Trial;
-use crate::address::Address;
 use crate::container::Container;
 use crate::intervention::{self, Done, Intervening, Intervention};
 use crate::kubernetes::{ControlPlane, boot_id};
@@ -93,8 +90,8 @@ impl Trial {
     pub(super) fn boot(&mut self, tell: &mut dyn FnMut(&Event)) -> Result<Over, LabFault> {
         let network = Network::make(self.wishes.instance.address)?;
         let site = Arc::new(self.site()?);
-        self.reach_served(&network)?;
-        serve(&network, &site)?;
+        let taken = self.wishes.kubernetes.as_ref().map(|cluster| cluster.ip());
+        serve(&network, &site, taken)?;
         if self.subject.way == Way::Ignition && std::mem::take(&mut self.fresh) {
             ignition::apply(&self.lower, self.folder.path(), &network, &self.subject.carrier)?;
         }
@@ -349,20 +346,6 @@ impl Trial {
         let (node, ready) = plane.node(self.node.as_ref().and_then(boot_id), deadline)?;
         self.node = node;
         Ok(if verdict == Verdict::CameUp && !ready { Verdict::NotYet } else { verdict })
-    }
-
-    /// Gives the machine the addresses at which things are served that have no name.
-    fn reach_served(&self, network: &Network) -> Result<(), LabFault> {
-        let cluster = self.wishes.kubernetes.as_ref().map(|cluster| cluster.ip());
-        let hosts = self.subject.served.iter().filter_map(|(url, _)| Address::of(url)?.host.parse().ok());
-        let is_there = |address: &Ipv4Addr| {
-            address.is_loopback()
-                || address.is_link_local()
-                || *address == network.address()
-                || cluster == Some(IpAddr::V4(*address))
-        };
-        let missing: BTreeSet<Ipv4Addr> = hosts.filter(|address| !is_there(address)).collect();
-        missing.into_iter().try_for_each(|address| network.add_address(&format!("{address}/32")))
     }
 
     /// What a real kubelet and a real runtime need of a container.

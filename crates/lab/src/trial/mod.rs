@@ -21,7 +21,7 @@ use crate::network::{self, METADATA};
 use crate::outcome::{Failing, KubeletKind, Outcome, Requests, Verdict};
 use crate::server::Site;
 use crate::stand_in::{docker, joins_by_kubeadm, kubelet_snap};
-use crate::{Bench, LabFault, Subject, Wishes, accounts, ended, interruption, order};
+use crate::{Bench, LabFault, Subject, Wishes, accounts, ended, image_units, interruption, order};
 use boot::Over;
 
 /// A machine on the bench: its layer stays from boot to boot.
@@ -179,6 +179,9 @@ impl Trial {
             stand_ins.push("EKS' authenticator".to_owned());
         }
         stand_ins.extend(accounts::are_of(&self.subject).then(|| accounts::NAMES.to_owned()));
+        let units = image_units::of(&self.subject);
+        stand_ins
+            .extend((!units.is_empty()).then(|| format!("services of the image ({})", units.join(", "))));
         stand_ins.extend(self.subject.stand_ins.iter().cloned());
         let real = self.wishes.is_real();
         if !real {
