@@ -227,7 +227,7 @@ fn what_nothing_starts_is_not_started_or_told() {
 #[test]
 fn a_cluster_that_is_started_by_hand_is_told_with_what_to_write() {
     let mut config: Value = serde_json::from_str(MASTER).unwrap();
-    let bootkube = "[Unit]\nConditionPathExists=!/opt/bootkube/init_bootkube.done\n[Service]\nType=oneshot\nRemainAfterExit=true\nExecStart=/opt/bootkube/bootkube-start --quick\nExecStartPost=/bin/touch /opt/bootkube/init_bootkube.done\n[Install]\nWantedBy=multi-user.target\n";
+    let bootkube = "[Unit]\nConditionPathExists=!/opt/bootkube/init_bootkube.done\n[Service]\nType=oneshot\nRemainAfterExit=true\nWorkingDirectory=/opt/bootkube\nExecStart=/opt/bootkube/bootkube-start --quick\nExecStartPost=/bin/touch /opt/bootkube/init_bootkube.done\n[Install]\nWantedBy=multi-user.target\n";
     let units = config["systemd"]["units"].as_array_mut().unwrap();
     units.retain(|unit| {
         !unit["name"].as_str().unwrap().contains("kube.")
@@ -248,7 +248,7 @@ fn a_cluster_that_is_started_by_hand_is_told_with_what_to_write() {
         told.message.ends_with("whoever starts it by hand, once the assets are there, does not find it"),
         "{told:?}"
     );
-    let advised = "`bootstrap: true` and `controlPlane: {run: [\"/opt/bootkube/bootkube-start\", \"--quick\"], waitFor: [{manifest: PATH}]}`";
+    let advised = "`bootstrap: true` and `controlPlane: {run: [\"/opt/bootkube/bootkube-start\", \"--quick\"], directory: \"/opt/bootkube\", waitFor: [{manifest: PATH}]}`";
     assert!(told.hint.as_deref().unwrap().ends_with(advised), "{told:?}");
 
     // What the hint says to write starts the cluster, when the list of assets is whole.

@@ -146,12 +146,14 @@ impl Stage<'_> {
     }
 }
 
-/// What a unit runs, as a list of the document has it.
-pub(super) fn command(service: &[Setting]) -> String {
-    let last = service.iter().rfind(|setting| setting.key == "ExecStart" && !setting.value.is_empty());
-    let words = last.map(|setting| command_words(&setting.value)).unwrap_or_default();
+/// What a unit runs, and where, as fields of a stage.
+pub(super) fn advice(service: &[Setting]) -> String {
+    let last = |key: &str| service.iter().rfind(|setting| setting.key == key && !setting.value.is_empty());
+    let words = last("ExecStart").map(|setting| command_words(&setting.value)).unwrap_or_default();
     let quoted: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
-    if quoted.is_empty() { "COMMAND".to_owned() } else { quoted.join(", ") }
+    let run = if quoted.is_empty() { "COMMAND".to_owned() } else { quoted.join(", ") };
+    let directory = last("WorkingDirectory").map(|setting| format!(", directory: {:?}", setting.value));
+    format!("run: [{run}]{}", directory.unwrap_or_default())
 }
 
 /// Kubelet, then bootkube, then tectonic: that is the agent's order too.

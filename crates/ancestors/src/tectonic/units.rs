@@ -131,8 +131,8 @@ fn not_started(service: &Given<'_>, path: Option<&Given<'_>>, tell: &mut Teller<
             "nothing starts `{name}` in this config: its machines start no cluster, and whoever starts it by hand, once the assets are there, does not find it"
         );
         let hint = format!(
-            "let the machine that is to start one do so when its assets arrive, with `--with additions.yaml`: `bootstrap: true` and `controlPlane: {{run: [{}], waitFor: [{{manifest: PATH}}]}}`",
-            stages::command(&service.settings)
+            "let the machine that is to start one do so when its assets arrive, with `--with additions.yaml`: `bootstrap: true` and `controlPlane: {{{}, waitFor: [{{manifest: PATH}}]}}`",
+            stages::advice(&service.settings)
         );
         tell.warning_unless(says_bootstrap, (codes::FIELD_DIFFERS, first.span), message, hint);
     }
