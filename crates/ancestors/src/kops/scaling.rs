@@ -25,7 +25,8 @@ pub(super) fn scaling(
         types.extend(words.filter(|word| !word.is_empty()).map(|word| text(machine.span, word)));
     }
     let usual = plain(span, if role == Role::Node { 2 } else { 1 });
-    let mut scaling = Branch::new(span);
+    let sizes = group.get("maxSize").or_else(|| group.get("minSize"));
+    let mut scaling = Branch::new(sizes.map_or(span, |size| size.span));
     let number = |node: &Node| node.text().and_then(|text| text.trim().parse::<i64>().ok());
     // One of the two alone moves the other: a group cannot shrink below what it may grow to.
     let (min, max) = match (group.get("minSize"), group.get("maxSize")) {

@@ -381,6 +381,12 @@ fn sizes_of_a_group_are_those_that_are_written() {
         let group = first_group(&format!("{}{}", cluster(""), group(lines)));
         assert_eq!(group["scaling"], json!({"min": min, "max": max}), "{lines}");
     }
+    // What is told of the two is told where they stand.
+    let text = format!("{}{}", cluster(""), group("minSize: 5\nmaxSize: 3"));
+    let read = translated(&text);
+    let path = bringup_yaml::Path::default().key("spec").key("nodeGroups").index(0).key("scaling");
+    let line = read.documents[0].place(&path).span.start.line;
+    assert!(text.lines().nth(line as usize - 1).unwrap().contains("maxSize: 3"), "{line}");
 }
 
 /// Words that kops' validation refuses are not taken for the usual ones.
