@@ -14,8 +14,8 @@ use crate::codes;
 use crate::fetch::{Fetcher, Wanted, stub_files, wanted_agent, wanted_plan};
 use crate::load::Load;
 use crate::placed::{
-    AGENT_UNIT, PLAN_PATH, PlacedFile, UNIT_DIRECTORY, carried_units, is_certain_owner, known_bytes,
-    mode_bits, unit_files, unit_path, whole_lines,
+    AGENT_UNIT, PLAN_PATH, PlacedFile, UNIT_DIRECTORY, carried_units, known_bytes, mode_bits, unit_files,
+    unit_path, whole_lines,
 };
 use crate::shell::{delimiter, word};
 use crate::shell_facts::{commands, filled, out_of_reach};
@@ -161,9 +161,7 @@ impl FirstStage {
     /// Takes up what a step does, where a script can do it; else says why not.
     fn take(&mut self, load: &Load<'_>, step: &Step, facts: &mut BTreeSet<Fact>) -> Result<(), String> {
         match &step.action {
-            Action::WriteFile { owner, .. } | Action::MakeDirectory { owner, .. }
-                if !is_certain_owner(owner) =>
-            {
+            Action::WriteFile { .. } | Action::MakeDirectory { .. } if !step.action.is_placeable() => {
                 return Err("its owner may not be there yet".to_owned());
             }
             Action::WriteFile { path, mode, owner, content } => {

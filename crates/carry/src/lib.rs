@@ -42,7 +42,6 @@ pub use guarantees::{lost_guarantees, without_agent};
 pub use inspect::{FileRecord, Inspection, Piece, StepRecord, UnitRecord, inspect};
 pub use load::{Load, ResolvedPart, resolve_parts};
 pub use multipart::carried_names;
-pub use placed::is_certain_owner;
 pub use publish::{Published, publish_layout};
 pub use read_plan::read_plan;
 pub use render::{Form, Rendered, carriers_of, encoding_of, unused_encoding};

@@ -44,16 +44,14 @@ impl OwnParts {
         let mut steps = Vec::new();
         let mut inlined = Vec::new();
         let parallel = parallel_pulls(load).is_some();
-        let gate = load.plan.steps.iter().position(|step| matches!(step.action, Action::OpenGate { .. }));
-        let before = gate.unwrap_or(load.plan.steps.len());
         // Scripts of every boot run before those of the first.
         let mut once: Option<&str> = None;
-        for (index, step) in load.plan.steps.iter().enumerate() {
+        for step in &load.plan.steps {
             let is_nodeadms = is_setting(load.plan, step) || parallel && is_import(step);
             if !matches!(step.action, Action::Run { .. }) || is_nodeadms {
                 continue;
             }
-            if index > before {
+            if !load.plan.before_gate().any(|early| early.name == step.name) {
                 let why = "nothing of the image waits for kubelet to run before it runs something else";
                 findings.push(not_carried(&said(step), why).at(place(load, step)));
                 continue;

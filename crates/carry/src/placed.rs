@@ -106,10 +106,3 @@ pub(crate) fn known_bytes(content: &Content) -> Option<Vec<u8>> {
 pub(crate) fn mode_bits(digits: &str, usual: u32) -> u32 {
     u32::from_str_radix(digits, 8).unwrap_or(usual)
 }
-
-/// Whether an owner is known before the first boot has made users: a name that the image lacks would stop what needs it.
-pub fn is_certain_owner(owner: &str) -> bool {
-    let known =
-        |name: &str| name == "root" || (!name.is_empty() && name.bytes().all(|digit| digit.is_ascii_digit()));
-    owner.split_once(':').is_some_and(|(user, group)| known(user) && known(group))
-}

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use bringup_diag::Finding;
-use bringup_plan::{Action, PlacedBy, Plan, SNAP_STARTER, STEPS_UNIT, Step, Unit, sha256_hex};
-use bringup_spec::{Fact, OnFailure, Phase, Text};
+use bringup_plan::{Action, PlacedBy, STEPS_UNIT, Step, Unit, sha256_hex};
+use bringup_spec::{Fact, OnFailure, Text};
 
 use crate::codes;
 use crate::load::Load;
@@ -64,16 +64,10 @@ step() { # what runs it, name, digest of what is done once, attempts, seconds be
 }
 "#;
 
-/// The steps that come before the gate.
-fn before_gate(plan: &Plan) -> impl Iterator<Item = &Step> {
-    let early = |step: &&Step| step.phase <= Phase::Gate && !matches!(step.action, Action::OpenGate { .. });
-    plan.steps.iter().take_while(early)
-}
-
 /// Why nobody runs this program where there is no agent.
 fn refusal(load: &Load<'_>, step: &Step) -> Option<String> {
     let Action::Run { command, environment, wait_for, .. } = &step.action else { return None };
-    if !before_gate(load.plan).any(|early| early.name == step.name) {
+    if !load.plan.before_gate().any(|early| early.name == step.name) {
         return Some("nobody waits for kubelet to run before something else does".to_owned());
     }
     if step.elected_only || step.others_only {
@@ -113,7 +107,7 @@ fn of_nobody(what: &str, why: &str) -> Finding {
 /// The programs that the unit runs.
 fn programs<'load>(load: &Load<'load>) -> Vec<&'load Step> {
     let ours = |step: &&Step| matches!(step.action, Action::Run { .. }) && refusal(load, step).is_none();
-    before_gate(load.plan).filter(ours).collect()
+    load.plan.run_without_agent().into_iter().filter(ours).collect()
 }
 
 /// Whether there is something to run in order, and nobody but a script to do it.
@@ -123,12 +117,8 @@ pub(crate) fn has_runner(load: &Load<'_>) -> bool {
 
 /// Whether the unit sees to a step: a program, or a unit that is started among them.
 pub(crate) fn runs(load: &Load<'_>, step: &Step) -> bool {
-    let ours = match &step.action {
-        Action::Run { .. } => refusal(load, step).is_none(),
-        Action::StartUnit { .. } => before_gate(load.plan).any(|early| early.name == step.name),
-        _ => false,
-    };
-    ours && has_runner(load)
+    let run = load.plan.run_without_agent();
+    has_runner(load) && run.iter().any(|ran| ran.name == step.name) && refusal(load, step).is_none()
 }
 
 /// The script that the unit runs.
@@ -158,7 +148,7 @@ pub(crate) fn script(load: &Load<'_>) -> PlacedFile {
         script.push_str("export BRINGUP_NODE_NAME=\"$node_name\"\n");
     }
     let mut number = 0_usize;
-    for step in before_gate(plan).filter(|step| runs(load, step)) {
+    for step in plan.run_without_agent().into_iter().filter(|step| runs(load, step)) {
         if let Action::StartUnit { unit, .. } = &step.action {
             let unit = word(unit);
             let _ = writeln!(script, "systemctl restart {unit} || echo bringup: not started: {unit} >&2");
@@ -167,7 +157,7 @@ pub(crate) fn script(load: &Load<'_>) -> PlacedFile {
             program(&mut script, step, number);
         }
     }
-    let _ = writeln!(script, "systemctl start --no-block {}", started(plan));
+    let _ = writeln!(script, "systemctl start --no-block {}", plan.starter_without_agent());
     PlacedFile::new(PATH, 0o755, script)
 }
 
@@ -203,20 +193,14 @@ fn program(script: &mut String, step: &Step, number: usize) {
     script.push_str(if on_failure == OnFailure::Continue { " || :\n" } else { "\n" });
 }
 
-/// What starts kubelet.
-fn started(plan: &Plan) -> String {
-    let snap = plan.units.iter().any(|unit| unit.name == SNAP_STARTER);
-    if snap { SNAP_STARTER.to_owned() } else { plan.kubelet_unit() }
-}
-
 /// What waits for the steps, and is started by their unit only.
 pub(crate) fn is_held(load: &Load<'_>, unit: &str) -> bool {
-    has_runner(load) && (unit == started(load.plan) || unit == load.plan.kubelet_unit())
+    has_runner(load) && (unit == load.plan.starter_without_agent() || unit == load.plan.kubelet_unit())
 }
 
 /// The unit that runs the steps. Nothing but kubelet waits for it.
 pub(crate) fn unit(load: &Load<'_>) -> Unit {
-    let mut held = vec![load.plan.kubelet_unit(), started(load.plan)];
+    let mut held = vec![load.plan.kubelet_unit(), load.plan.starter_without_agent()];
     held.dedup();
     let held = held.join(" ");
     let text = format!(

@@ -55,6 +55,7 @@ mod trust;
 mod unit_text;
 mod units;
 mod versions;
+mod without_agent;
 
 pub use action::*;
 pub use bringup_aws::Accelerator;
@@ -72,3 +73,4 @@ pub use origins::origins;
 pub use paths::file_in_the_way;
 pub use step_unit::step_unit;
 pub use versions::{Skew, skew};
+pub use without_agent::is_certain_owner;

@@ -1,16 +1,15 @@
 //! What runs at boot where there is no agent of ours: what is placed comes first, then the steps, then kubelet, and
 //! nothing behind it.
 
-use bringup_carry::is_certain_owner;
-use bringup_plan::{Action, Plan, SNAP_STARTER, STEPS_UNIT, Step};
-use bringup_spec::{Carrier, Phase};
+use bringup_plan::{Action, Plan, STEPS_UNIT, Step};
+use bringup_spec::Carrier;
 
 use super::{Graph, Kind, brought_by, brought_on, lines_of, when};
 use crate::view::Operator;
 
 /// Draws the boxes of a plan without an agent.
 pub(super) fn draw(graph: &mut Graph, plan: &Plan, operator: &Operator, carrier: Option<Carrier>) {
-    let (steps, placed) = before_kubelet(plan);
+    let (steps, placed) = (plan.run_without_agent(), plan.placed_without_agent());
     if carrier == Some(Carrier::NodeConfig) {
         by_nodeadm(graph, &steps, &placed, operator);
         return;
@@ -26,12 +25,13 @@ pub(super) fn draw(graph: &mut Graph, plan: &Plan, operator: &Operator, carrier:
         graph.arrow(first, last, label);
         label = "then starts";
     }
-    if plan.units.iter().any(|unit| unit.name == SNAP_STARTER) {
-        let starter = graph.add(Kind::Unit, SNAP_STARTER, vec!["sets the snap".to_owned()], "each boot");
+    let (starter, kubelet) = (plan.starter_without_agent(), plan.kubelet_unit());
+    if starter != kubelet {
+        let starter = graph.add(Kind::Unit, &starter, vec!["sets the snap".to_owned()], "each boot");
         graph.arrow(last, starter, label);
         (last, label) = (starter, "then starts");
     }
-    let kubelet = graph.add(Kind::Unit, &plan.kubelet_unit(), Vec::new(), "each boot");
+    let kubelet = graph.add(Kind::Unit, &kubelet, Vec::new(), "each boot");
     graph.arrow(last, kubelet, label);
     graph.arrow(kubelet, kubelet, "restarted by systemd");
 }
@@ -66,25 +66,4 @@ fn by_nodeadm(graph: &mut Graph, steps: &[&Step], placed: &[&Step], operator: &O
 
 fn is_program(step: &Step) -> bool {
     matches!(step.action, Action::Run { .. })
-}
-
-/// The programs before kubelet, and what is in place before the first of them. Units are started among the programs, where
-/// there are some.
-fn before_kubelet(plan: &Plan) -> (Vec<&Step>, Vec<&Step>) {
-    let early = |step: &&Step| step.phase <= Phase::Gate && !matches!(step.action, Action::OpenGate { .. });
-    let all = || plan.steps.iter().take_while(early);
-    let has_programs = all().any(is_program);
-    let is_step =
-        |step: &&Step| is_program(step) || has_programs && matches!(step.action, Action::StartUnit { .. });
-    let is_placed = |step: &&Step| match &step.action {
-        Action::WriteFile { owner, .. } | Action::MakeDirectory { owner, .. } => is_certain_owner(owner),
-        action => matches!(
-            action,
-            Action::MakeLink { .. }
-                | Action::LoadModules { .. }
-                | Action::SetSysctls { .. }
-                | Action::StartUnit { .. }
-        ),
-    };
-    (all().filter(is_step).collect(), all().filter(|step| !is_step(step) && is_placed(step)).collect())
 }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bringup_diag::{Finding, Findings};
-use bringup_plan::{Action, Step};
+use bringup_plan::{Action, Step, is_certain_owner};
 use bringup_spec::Phase;
 
 use super::{SPECIAL_BITS, VOLATILE};
 use crate::codes;
 use crate::first_stage::{agent_needed, modules_file, sysctls_file, why_agent};
 use crate::load::Load;
-use crate::placed::{PlacedFile, is_certain_owner, known_bytes, mode_bits};
+use crate::placed::{PlacedFile, known_bytes, mode_bits};
 use crate::step_runner;
 
 /// A directory.
