@@ -399,10 +399,10 @@ pub(crate) struct TryOut {
     /// How often to boot again after the node came up
     #[arg(long, value_name = "TIMES", default_value_t = 0, default_missing_value = "1", num_args = 0..=1)]
     pub(crate) reboot: u32,
-    /// Cuts the power when this step begins, once, and boots again; may be given several times
+    /// Cuts the power when this step begins, or this unit starts, once, and boots again; may be given several times
     #[arg(long, value_name = "STEP")]
     pub(crate) power_cut: Vec<String>,
-    /// Kills the agent when this step begins, or this unit starts, once; may be given several times
+    /// Kills the agent, or what runs the steps without it, when this step begins or this unit starts, once; may be given several times
     #[arg(long, value_name = "STEP")]
     pub(crate) kill: Vec<String>,
     /// Makes the first N attempts at a step fail

@@ -6,6 +6,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use bringup_plan::STEPS_UNIT;
+
 use crate::LabFault;
 use crate::fault::run;
 use crate::network::Network;
@@ -178,9 +180,9 @@ impl Switch {
         std::fs::write(self.group.join("cgroup.kill"), "1").is_ok()
     }
 
-    /// Kills the agent where it is. Says whether there was one.
+    /// Kills the agent where it is, or what runs the steps without it. Says whether there was one.
     pub(crate) fn kill_agent(&self) -> bool {
-        let units = AGENT_UNITS.iter().flat_map(|unit| named(&self.group, unit));
+        let units = AGENT_UNITS.into_iter().chain([STEPS_UNIT]).flat_map(|unit| named(&self.group, unit));
         units.filter(|unit| std::fs::write(unit.join("cgroup.kill"), "1").is_ok()).count() > 0
     }
 }

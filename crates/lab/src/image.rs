@@ -8,8 +8,8 @@ use crate::address::Address;
 use crate::authority::Authority;
 use crate::kernel::Touched;
 use crate::stand_in::{
-    KUBELET, KUBELET_UNIT, Misbehaviour, PACKET_FILTER, RUNTIME_UNIT, docker, expected, joins_by_kubeadm,
-    kubeadm, kubelet_snap, runtime, snapd,
+    KUBELET, KUBELET_UNIT, Misbehaviour, PACKET_FILTER, RUNTIME_UNIT, SNAP, docker, expected,
+    joins_by_kubeadm, kubeadm, runtime, snapd,
 };
 use crate::{Instance, Kubernetes, LabFault, Subject, Way, Wishes};
 use crate::{hindrance, image_units};
@@ -132,12 +132,16 @@ impl Layer {
             for (path, content, mode) in subject.plan.as_ref().and_then(docker).into_iter().flatten() {
                 self.write(path, content.as_bytes(), mode)?;
             }
-            if let Some(snap) = subject.plan.as_ref().and_then(kubelet_snap) {
+            if let Some(snap) = &subject.kubelet_snap {
                 for (path, content, mode) in snapd(snap) {
                     self.write(&path, content.as_bytes(), mode)?;
                 }
                 let place = "/etc/systemd/system/sockets.target.wants/snapd.socket";
                 self.link(place, "/usr/lib/systemd/system/snapd.socket")?;
+                if subject.needs_snap() {
+                    let (path, program) = SNAP;
+                    self.write(path, program.as_bytes(), 0o755)?;
+                }
             }
             if subject.plan.as_ref().is_some_and(joins_by_kubeadm) {
                 let program = kubeadm(&version("kubeadm").unwrap_or_else(|| "1.33.0".to_owned()));

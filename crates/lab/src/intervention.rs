@@ -1,6 +1,7 @@
-//! Power cuts and kills at the moment in which a step begins.
+//! Power cuts and kills at the moment in which a step begins, or a unit starts.
 //!
-//! The agent writes down that a step begins before it does anything for it. That is what is waited for here: its log
+//! A unit's start is in the system's journal, and is acted upon where that is read. A step of the agent's is looked for here:
+//! the agent writes down that a step begins before it does anything for it. That is what is waited for here: its log
 //! goes through the system's journal and is late by more than most steps take.
 
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -26,7 +27,7 @@ pub(crate) enum Intervention {
     Kill,
 }
 
-/// What was done, when, and at which step.
+/// What was done, when, and at which step or unit.
 #[derive(Clone, Debug)]
 pub(crate) struct Done {
     pub(crate) what: Intervention,
@@ -34,7 +35,7 @@ pub(crate) struct Done {
     pub(crate) at_ms: u64,
 }
 
-/// Steps at which to intervene; each once.
+/// Steps and units at which to intervene; each once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
     pub(crate) cuts: Vec<String>,
@@ -52,8 +53,8 @@ impl Wanted {
         place.map(|place| list.remove(place)).is_some()
     }
 
-    /// What is wanted at a step; the power goes first.
-    fn at(&self, step: &str) -> Option<Intervention> {
+    /// What is wanted at a step or a unit; the power goes first.
+    pub(crate) fn at(&self, step: &str) -> Option<Intervention> {
         let names = |list: &[String]| list.iter().any(|name| name == step);
         let kill = || names(&self.kills).then_some(Intervention::Kill);
         names(&self.cuts).then_some(Intervention::Cut).or_else(kill)

@@ -63,6 +63,8 @@ pub struct Subject {
     pub plan: Option<Plan>,
     /// Whether it starts kubelet without our agent: the machine has not come up before kubelet is healthy.
     pub expects_kubelet: bool,
+    /// The snap that kubelet is, if it is one.
+    pub kubelet_snap: Option<String>,
     /// The agent, where the image is to have it.
     pub agent: Option<PathBuf>,
     /// What URLs give, by URL.
@@ -76,6 +78,11 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// Whether a script sets and starts kubelet's snap: our agent speaks to snapd itself.
+    pub(crate) fn needs_snap(&self) -> bool {
+        self.kubelet_snap.is_some() && self.plan.is_none()
+    }
+
     /// Whether the machine is an instance of EC2.
     pub(crate) fn is_on_aws(&self) -> bool {
         self.way == Way::Ec2 || self.plan.as_ref().is_some_and(|plan| plan.platform == Platform::Aws)

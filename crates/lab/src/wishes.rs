@@ -30,9 +30,9 @@ pub struct Wishes {
     pub hindrances: BTreeMap<String, Hindrance>,
     /// How often it is booted again after it came up.
     pub reboots: u32,
-    /// The power goes when one of these steps begins, once for each, and the machine is booted again.
+    /// The power goes when one of these steps begins or units starts, once for each, and the machine is booted again.
     pub power_cuts: Vec<String>,
-    /// The agent is killed when one of these steps begins, once for each.
+    /// The agent is killed when one of these steps begins or units starts, once for each.
     pub kills: Vec<String>,
     /// A boot is over once all of these were seen: a step or a unit, and what happened to it.
     pub until: Vec<(String, String)>,
@@ -88,7 +88,7 @@ impl Wishes {
                 wrong.push((asked, name.to_owned()));
             }
         };
-        self.power_cuts.iter().for_each(|name| step(format!("--power-cut {name}"), name, false));
+        self.power_cuts.iter().for_each(|name| step(format!("--power-cut {name}"), name, true));
         self.kills.iter().for_each(|name| step(format!("--kill {name}"), name, true));
         for (name, hindrance) in &self.hindrances {
             let flag = if hindrance.failures > 0 { "--fail" } else { "--slow" };
@@ -183,7 +183,11 @@ mod tests {
         let wishes = Wishes { power_cuts: names("drivers"), ..Wishes::default() };
         let said = wishes.check(None).unwrap_err().to_string();
         assert_eq!(said, "the plan has no such step: `--power-cut drivers`; the input has no plan of ours");
-        let units = Wishes { kills: names("theirs.service"), ..Wishes::default() };
+        let units = Wishes {
+            power_cuts: names("theirs.service"),
+            kills: names("theirs.service"),
+            ..Wishes::default()
+        };
         assert!(units.check(None).is_ok());
     }
 

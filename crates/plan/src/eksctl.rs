@@ -146,7 +146,8 @@ fn snap_script(flags: &Flags) -> Text {
         // For people at a shell; kubelet starts without.
         script.push_str(&format!("snap alias {program} {alias} || :\n"));
     }
-    script.push_str(&format!("snap stop {name}\nsnap set {name}"));
+    // Its unit calls this on every boot: a snap that were enabled, too, would start twice on later ones.
+    script.push_str(&format!("snap stop --disable {name}\nsnap set {name}"));
     for (flag, value) in flags {
         script.push_str(" \\\n    '");
         script.push_str(flag);
@@ -162,7 +163,7 @@ fn snap_script(flags: &Flags) -> Text {
         }
         script.push_str("'");
     }
-    script.push_str(&format!("\nsnap start --enable {name}\n"));
+    script.push_str(&format!("\nsnap start {name}\n"));
     script
 }
 

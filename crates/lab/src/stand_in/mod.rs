@@ -61,14 +61,8 @@ pub(crate) fn kubeadm(version: &str) -> String {
 
 /// What keeps the snaps of a machine.
 const SNAPD: &str = include_str!("snapd.py");
-
-/// The name of the snap that kubelet is, if it is one.
-pub(crate) fn kubelet_snap(plan: &Plan) -> Option<&str> {
-    plan.steps.iter().find_map(|step| match &step.action {
-        Action::StartKubelet { snap: Some(snap), .. } => Some(snap.name.as_str()),
-        _ => None,
-    })
-}
+/// What asks it, for those who do not speak to its socket.
+pub(crate) const SNAP: (&str, &str) = ("/usr/bin/snap", include_str!("snap.py"));
 
 /// snapd with a snap that is kubelet, as Ubuntu's images have them: paths, contents and permissions.
 pub(crate) fn snapd(snap: &str) -> [(String, String, u32); 5] {
@@ -78,7 +72,7 @@ pub(crate) fn snapd(snap: &str) -> [(String, String, u32); 5] {
         format!("[Unit]\nDescription=snapd (stand-in)\n\n[Service]\nExecStart=/lab/snapd {daemon} {snap}\n");
     let socket =
         "[Unit]\nDescription=snapd's socket (stand-in)\n\n[Socket]\nListenStream=/run/snapd.socket\n";
-    let kubelet = "[Unit]\nDescription=kubelet (snap, stand-in)\n\n[Service]\nExecStart=/lab/snap-daemon\nRestart=on-failure\n";
+    let kubelet = "[Unit]\nDescription=kubelet (snap, stand-in)\n\n[Service]\nExecStart=/lab/snap-daemon\nRestart=on-failure\n\n[Install]\nWantedBy=multi-user.target\n";
     let program = "#!/bin/sh\nexec /usr/bin/kubelet $(cat /var/lib/lab-snap-arguments)\n";
     [
         ("/lab/snapd".to_owned(), SNAPD.to_owned(), 0o755),

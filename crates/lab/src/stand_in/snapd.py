@@ -32,8 +32,10 @@ def configure(settings):
     ARGUMENTS.write_text(" ".join(f"--{name}={value}" for name, value in sorted(kept.items())))
 
 
-def control(action):
-    subprocess.run(["systemctl", action, UNIT], check=True)
+def control(asked):
+    for switch in [word for word in ("enable", "disable") if asked.get(word)]:
+        subprocess.run(["systemctl", switch, UNIT], check=True)
+    subprocess.run(["systemctl", asked["action"], UNIT], check=True)
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
@@ -93,7 +95,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
                 return self.say(404, {"type": "error", "status-code": 404, "result": refusal})
             return self.change(lambda: ALIASES.write_text(json.dumps(aliases() | {asked["snap"]: {asked["alias"]: {
                 "command": f'{asked["snap"]}.{asked["app"]}', "status": "manual", "manual": asked["app"]}}})))
-        self.change(lambda: control(asked["action"]))
+        self.change(lambda: control(asked))
 
 
 class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):

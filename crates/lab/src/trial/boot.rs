@@ -157,6 +157,9 @@ impl Trial {
     fn watch(&mut self, running: &mut Running, tell: &mut dyn FnMut(&Event)) -> Result<Over, LabFault> {
         loop {
             interruption::check()?;
+            if self.cut.is_some() {
+                return Ok(Over::Cut);
+            }
             let entry = running.watch.next(LOOK)?;
             if let Some(entry) = &entry {
                 self.hear(entry, running, tell);
@@ -203,7 +206,7 @@ impl Trial {
             running.last = Instant::now();
         }
         self.add(event.clone(), tell);
-        self.kill_at_unit(&event, &running.container, tell);
+        self.intervene_at_unit(&event, &running.container, tell);
     }
 
     fn add(&mut self, event: Event, tell: &mut dyn FnMut(&Event)) {
@@ -211,13 +214,22 @@ impl Trial {
         self.events.push(event);
     }
 
-    /// Kills the agent where that is wished for a unit's start.
-    fn kill_at_unit(&mut self, event: &Event, container: &Container, tell: &mut dyn FnMut(&Event)) {
+    /// Cuts the power or kills the agent where that is wished for a unit's start.
+    fn intervene_at_unit(&mut self, event: &Event, container: &Container, tell: &mut dyn FnMut(&Event)) {
         let starts = event.actor.contains('.') && matches!(event.event.as_str(), "starting" | "started");
-        let wanted = starts && self.wanted.kills.contains(&event.actor);
-        if wanted && container.switch().kill_agent() {
-            let done = Done { what: Intervention::Kill, step: event.actor.clone(), at_ms: event.at_ms };
-            self.tell_intervention(done, tell);
+        let Some(what) = self.wanted.at(&event.actor).filter(|_| starts && self.cut.is_none()) else {
+            return;
+        };
+        let step = event.actor.clone();
+        match what {
+            // The rest of the journal is told before it.
+            Intervention::Cut if container.switch().off() => {
+                self.cut = Some(Done { what, step, at_ms: intervention::now_ms() });
+            }
+            Intervention::Kill if container.switch().kill_agent() => {
+                self.tell_intervention(Done { what, step, at_ms: event.at_ms }, tell);
+            }
+            Intervention::Cut | Intervention::Kill => {}
         }
     }
 

@@ -20,7 +20,7 @@ use crate::metadata::Metadata;
 use crate::network::{self, METADATA};
 use crate::outcome::{Failing, KubeletKind, Outcome, Requests, Verdict};
 use crate::server::Site;
-use crate::stand_in::{docker, joins_by_kubeadm, kubelet_snap};
+use crate::stand_in::{docker, joins_by_kubeadm};
 use crate::{Bench, LabFault, Subject, Wishes, accounts, ended, image_units, interruption, order};
 use boot::Over;
 
@@ -190,8 +190,8 @@ impl Trial {
             stand_ins.extend(docker.map(|_| "docker".to_owned()));
             let joins = self.subject.plan.as_ref().is_some_and(joins_by_kubeadm);
             stand_ins.extend(joins.then(|| "kubeadm".to_owned()));
-            let snap = self.subject.plan.as_ref().and_then(kubelet_snap);
-            stand_ins.extend(snap.map(|_| "snapd".to_owned()));
+            stand_ins.extend(self.subject.kubelet_snap.as_ref().map(|_| "snapd".to_owned()));
+            stand_ins.extend(self.subject.needs_snap().then(|| "snap".to_owned()));
             // The root with a real kubelet has a real one.
             stand_ins.extend(self.subject.stands_for.is_some().then(|| "iptables".to_owned()));
         }

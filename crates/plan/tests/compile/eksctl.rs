@@ -167,16 +167,16 @@ fn without_an_agent_a_script_sets_the_snap() {
     assert!(script.starts_with("#!/bin/sh\n"), "{script}");
     for line in [
         "\nsnap alias kubectl-eks.kubectl kubectl || :\nsnap alias kubelet-eks.kubelet kubelet || :\n",
-        "snap stop kubelet-eks\nsnap set kubelet-eks \\\n    'cloud-provider=external' \\\n    'config=/etc/eksctl/kubelet.yaml' \\\n",
+        "snap stop --disable kubelet-eks\nsnap set kubelet-eks \\\n    'cloud-provider=external' \\\n    'config=/etc/eksctl/kubelet.yaml' \\\n",
         "    'node-ip=@{address}' \\\n",
-        "'\nsnap start --enable kubelet-eks\n",
+        "'\nsnap start kubelet-eks\n",
     ] {
         assert!(script.contains(line), "{line:?} in {script}");
     }
     let service = unit(&plan, "eksctl-bootstrap.service");
     assert!(service.content.as_deref().is_some_and(|text| text.contains(&format!("ExecStart={path}\n"))));
     assert!(service.content.as_deref().is_some_and(|text| text.contains("After=snapd.seeded.service ")));
-    // Nobody starts the snap before it is set: the script enables it.
+    // Nobody starts the snap before it is set, on any boot: the script does.
     assert_eq!(unit(&plan, "snap.kubelet-eks.daemon.service").enabled, None);
 }
 

@@ -8,7 +8,7 @@ use bringup_carry::{carriers_of, inspect, read_plan};
 use bringup_cloudinit::{Layer, peel};
 use bringup_diag::Findings;
 use bringup_lab::{Given, Kubernetes, Subject, Way, Wishes};
-use bringup_plan::{Action, Plan};
+use bringup_plan::Plan;
 use bringup_spec::{
     AgentSource, Authority, Carrier, Document, JoinMethod, LaunchUserData, NodeGroup, OsFamily, Platform,
     SecretSource,
@@ -137,6 +137,7 @@ fn compiled(
     let plan: Option<Plan> = rendered.next().and_then(|(_, json)| serde_json::from_slice(&json).ok());
     // Where nobody follows it step by step, the machine is judged as anybody else's, and by its kubelet.
     let expects_kubelet = group.agent.from == AgentSource::None && plan.as_ref().is_some_and(starts_kubelet);
+    let kubelet_snap = plan.as_ref().and_then(snap_of);
     let plan = plan.filter(|_| group.agent.from != AgentSource::None);
     let carrier = rendered.next().map(|(_, bytes)| bytes).unwrap_or_default();
     let inside = match kind {
@@ -171,6 +172,7 @@ fn compiled(
         stands_for,
         plan,
         expects_kubelet,
+        kubelet_snap,
         agent,
         served,
         authority,
@@ -180,11 +182,16 @@ fn compiled(
     Ok(Ok((subject, findings)))
 }
 
+/// The snap that a plan's kubelet is, if it is one.
+fn snap_of(plan: &Plan) -> Option<String> {
+    plan.kubelet_snap().map(|snap| snap.name.clone())
+}
+
 /// Whether a plan without an agent has something that starts kubelet: kubelet's own unit, or the steps before it.
 fn starts_kubelet(plan: &Plan) -> bool {
     let name = plan.kubelet_unit();
     let kubelet = plan.units.iter().find(|unit| unit.name == name);
-    let has_steps = plan.steps.iter().any(|step| matches!(step.action, Action::Run { .. }));
+    let has_steps = !plan.run_without_agent().is_empty();
     kubelet.is_some_and(|unit| !unit.mask && (has_steps || unit.enabled != Some(false)))
 }
 
@@ -234,6 +241,7 @@ fn foreign(bytes: Vec<u8>) -> Subject {
             (false, false) => Way::NoCloud,
         },
         stands_for: other.map(|os| os.to_string()),
+        kubelet_snap: plan.as_ref().and_then(snap_of),
         plan,
         expects_kubelet: false,
         agent: None,
