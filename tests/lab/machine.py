@@ -22,8 +22,8 @@ NOT_COMPARED = re.compile(
     r"|/etc/(machine-id|\.pwd\.lock|sudoers.*|ssh.*|hostname)$|/etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$"
     r"|/etc/systemd/system/(\S*/)?lab[.-]\S*$|/etc/systemd/system/(multi-user\.target\.wants|bringup-step-\S*\.d)$|/etc/ssl/certs/ca-certificates.crt$|/etc/\.updated$|/var/\.updated$"
 )
-# All that the agent may leave of its own.
-RECORDS = re.compile(r"(journal|done\.json|failed\.json|output|output/[^/]+|fetch|originals|originals/.+|runtime\.json)$")
+# All that the agent may leave of its own, and what runs the steps without it.
+RECORDS = re.compile(r"(journal|done\.json|failed\.json|output|output/[^/]+|fetch|originals|originals/.+|runtime\.json|steps|steps/[^/.]+)$")
 
 
 class Differs(Exception):
@@ -123,7 +123,7 @@ class Laboratory:
         folder.mkdir()
         return Machine(self, folder)
 
-    def reference(self, text, *options):
+    def reference(self, text, *options, gated=True):
         """The end state of an undisturbed machine, booted once for all that ask."""
         key = json.dumps([text, options], sort_keys=True)
         with self.lock:
@@ -131,7 +131,7 @@ class Laboratory:
         with lock:
             if not found:
                 undisturbed = self.machine("reference")
-                undisturbed.boot(text, *options).came_up()
+                undisturbed.boot(text, *options, gated=gated).came_up()
                 found.append(undisturbed.tree())
         return found[0]
 

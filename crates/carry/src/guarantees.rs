@@ -22,15 +22,17 @@ pub fn lost_guarantees(document: &Document, group: &NodeGroup, carrier: Carrier)
         [
             "nothing but steps is tried again",
             "files are in place before the first step, whatever the order says",
-            "where a step fails for good, kubelet is not started before somebody starts it or the machine",
+            "where a step fails for good, or what runs the steps is killed, kubelet is not started before somebody starts it \
+             or the machine",
+            "no journal is kept: a step that was cut short, or had ended and was not marked as done yet, runs again at the \
+             next boot",
         ]
         .as_slice()
     } else {
-        &["nothing is tried again"]
+        &["nothing is tried again", "no journal is kept, and what was cut short starts over"]
     };
     let mut lost = first.to_vec();
     lost.extend([
-        "no journal is kept, and what was cut short starts over",
         "there is no gate: kubelet starts on later boots whether its files are up to date or not",
         "nobody sees whether it stays healthy",
         "nobody is told how it ended, by status or signal",
@@ -54,7 +56,8 @@ fn has_early_programs(document: &Document, group: &NodeGroup) -> bool {
 
 fn with_nodeadm(document: &Document, group: &NodeGroup) -> Vec<&'static str> {
     let mut lost = Vec::new();
-    if has_early_programs(document, group) {
+    let has_programs = has_early_programs(document, group);
+    if has_programs {
         lost.extend([
             "a step runs once for each instance, without time limit, and is not tried again",
             "kubelet starts even where a step has failed",
@@ -62,7 +65,12 @@ fn with_nodeadm(document: &Document, group: &NodeGroup) -> Vec<&'static str> {
     }
     lost.extend([
         "there is no gate: nodeadm starts kubelet when cloud-init has ended, however it ended",
-        "no journal is kept, and what was cut short is not resumed",
+        if has_programs {
+            "no journal is kept: where a step was cut short, the next boot runs neither it nor those behind it, and starts \
+             kubelet"
+        } else {
+            "no journal is kept, and what was cut short is not resumed"
+        },
         "nobody sees whether kubelet stays healthy",
         "nobody is told how it ended, by status or signal",
     ]);

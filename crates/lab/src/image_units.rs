@@ -70,6 +70,7 @@ mod tests {
             stands_for: Some(os.to_owned()),
             plan: Some(serde_json::from_str(text).unwrap()),
             expects_kubelet: false,
+            kubelet_snap: None,
             agent: None,
             served: Vec::new(),
             authority: None,

@@ -211,7 +211,7 @@ fn what_is_lost_without_our_agent_is_told_for_each_way() {
         "once for each instance",
         "not tried again",
         "kubelet starts even where a step has failed",
-        "not resumed",
+        "the next boot runs neither it nor those behind it",
     ] {
         assert!(nodeadm[0].0.contains(phrase), "{phrase}: {}", nodeadm[0].0);
     }

@@ -168,6 +168,7 @@ fn the_report_says_what_steps_lose_without_an_agent() {
         "nothing but steps is tried again",
         "files are in place before the first step",
         "kubelet is not started",
+        "a step that was cut short, or had ended and was not marked as done yet, runs again at the next boot",
     ] {
         assert!(with.contains(phrase), "{phrase}: {with}");
     }
