@@ -120,3 +120,45 @@ fn what_else_is_done_with_the_script_is_refused_by_its_name() {
         ]
     );
 }
+
+/// kubelet is told the machine's IPv6 address where the cluster's ranges are of that family; a local cluster is joined by its id.
+#[test]
+fn flags_of_the_network_are_carried_out_or_told() {
+    let call = |flags: &str| format!("#!/bin/bash\n/etc/eks/bootstrap.sh demo {flags}\n");
+    let warnings = |flags: &str| support::told(&read(&call(flags), "1.32"), Severity::Warning);
+    let told = warnings("--ip-family ipv6");
+    assert!(
+        matches!(told.as_slice(), [one] if one.contains("`--ip-family ipv6` of the call is not enough")),
+        "{told:?}"
+    );
+    for flags in [
+        "--ip-family ipv6 --service-ipv6-cidr fd00:10::/108",
+        "--ip-family ipv6 --dns-cluster-ip fd00:10::a",
+        "--ip-family ipv4",
+    ] {
+        assert_eq!(warnings(flags), Vec::<String>::new(), "{flags}");
+    }
+    let ranges = "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {kubernetes: {version: '1.32'}, aws: {region: us-west-2}, network: {serviceRanges: ['fd00:10::/108']}}\n";
+    let said = support::read(&[("user-data", &call("--ip-family ipv6")), ("more.yaml", ranges)]);
+    assert_eq!(support::told(&said, Severity::Warning), Vec::<String>::new());
+    let notes =
+        support::told(&read(&call("--cluster-id x --aws-api-retry-attempts 9"), "1.32"), Severity::Note);
+    for flag in ["--cluster-id", "--aws-api-retry-attempts"] {
+        assert!(
+            notes.iter().any(|note| note.contains(&format!("`{flag}` of the call counts for nothing"))),
+            "{notes:?}"
+        );
+    }
+}
+
+/// `bootstrap.sh` has a file system for BPF mounted, which systemd 219 does not by itself.
+#[test]
+fn a_file_system_for_bpf_is_mounted_unless_the_call_says_otherwise() {
+    let units =
+        |flags: &str| support::value(&read(&format!("{HEAD} {flags}\n"), "1.32"), "spec/nodeGroups/0/units");
+    let unit = &units("")[0];
+    assert_eq!((&unit["name"], &unit["enabled"]), (&json!("sys-fs-bpf.mount"), &json!(true)));
+    let content = unit["content"].as_str().unwrap();
+    assert!(content.contains("Where=/sys/fs/bpf\nType=bpf\n"), "{content}");
+    assert_eq!(units("--mount-bpf-fs false"), json!(null));
+}

@@ -395,3 +395,59 @@ fn a_cloud_config_that_joins_nothing_says_what_it_is() {
         read.findings
     );
 }
+
+/// The scripts of a group's steps, with their names.
+fn scripts(read: &Read) -> Vec<(&str, String)> {
+    let steps = group(read).steps.iter();
+    steps
+        .map(|step| (step.name.as_str(), step.script.as_ref().map(ToString::to_string).unwrap_or_default()))
+        .collect()
+}
+
+/// A script that reboots is cut off before its step is known to be done, and would do so at each boot.
+#[test]
+fn a_script_around_nodeadm_asks_for_its_reboot_and_leaves_its_signal_to_the_plan() {
+    let script = |before: &str, after: &str| {
+        format!(
+            "#!/bin/bash\n{before}\ncat > /tmp/n.yaml <<'EOF'\n{CONFIG}EOF\nnodeadm init -c file:///tmp/n.yaml\n{after}\n"
+        )
+    };
+    let signal = "/opt/aws/bin/cfn-signal --exit-code $? --stack s --resource r --region us-west-2";
+    let read = of(&script("echo ${AWS::AccountId} > /a", &format!("{signal}\ntouch /done\nreboot")));
+    let found = scripts(&read);
+    let [(_, _), ("after-nodeadm", after)] = found.as_slice() else { panic!("{found:#?}") };
+    assert!(after.contains("touch /done\n{ : >\"$BRINGUP_REBOOT\"; exit 0; }"), "{after}");
+    assert!(!after.contains("cfn-signal"), "{after}");
+    assert_eq!(group(&read).signals[0].stack.as_deref(), Some("s"));
+    let line = u32::try_from(5 + CONFIG.lines().count() + 3).unwrap();
+    let note = read.findings.iter().find(|finding| finding.message.contains("ends at `reboot`"));
+    let place = note.and_then(|note| note.place.as_ref()).map(|place| place.span.start.line);
+    assert_eq!(place, Some(line), "{:#?}", read.findings);
+    assert_eq!(warned(&read, "`AWS::AccountId`"), [2]);
+    let read = of(&script("sleep 9 && reboot &", "true"));
+    assert_eq!(warned(&read, "`reboot` reboots the machine"), [2], "{:#?}", read.findings);
+}
+
+/// Each stack that a script tells is told, and what stands behind a call on its line is done.
+#[test]
+fn all_signals_of_a_script_are_the_plans_and_the_rest_of_their_lines_stays() {
+    let call = "#!/bin/bash\nSTACK=nodes\n/etc/eks/bootstrap.sh demo\n";
+    let stacks = |read: &Read| -> Vec<Option<String>> {
+        group(read).signals.iter().map(|signal| signal.stack.clone()).collect()
+    };
+    let read = of(&format!(
+        "{call}cfn-signal --stack $STACK --resource A && touch /x\ncfn-signal --stack \"b\" --resource B || true\n"
+    ));
+    assert_eq!(stacks(&read), [Some("nodes".to_owned()), Some("b".to_owned())]);
+    let found = scripts(&read);
+    assert!(found.iter().any(|(_, script)| script.ends_with("\n: && touch /x\n")), "{found:#?}");
+    assert_eq!(warned(&read, ""), Vec::<u32>::new(), "{:#?}", read.findings);
+    // A stack that only the machine can name is told by the script itself.
+    let read = of(&format!("{call}\ncfn-signal -e $? --stack $(cat /stack) --resource A\n"));
+    assert_eq!(stacks(&read), Vec::<Option<String>>::new());
+    assert_eq!(warned(&read, "`--stack` hangs on `$(cat /stack)`"), [5]);
+    assert!(scripts(&read).iter().any(|(_, script)| script.contains("--stack $(cat /stack)")));
+    let read = of(&format!("{call}cfn-signal -e 0 'https://handle.example/?x=y'\n"));
+    assert_eq!(warned(&read, "it has no `--stack`"), [4]);
+    assert!(scripts(&read).iter().any(|(_, script)| script.contains("handle.example")));
+}

@@ -9,6 +9,7 @@ use super::{flags, helper, kubelet, node_config};
 use crate::codes;
 use crate::tell::Teller;
 use crate::tree::{list, text};
+use crate::user_data::call::{beside_the_point, tell_of_family};
 
 /// What a call says that the group may say, too.
 #[derive(Debug, Default)]
@@ -19,6 +20,12 @@ pub(super) struct Said {
     pub(super) dns: Option<String>,
     /// Whether the image's own number of pods is not wanted.
     pub(super) without_max_pods: bool,
+    /// The family of the cluster's addresses.
+    family: Option<String>,
+    /// The id of a local cluster on an Outpost.
+    id: Option<Node>,
+    /// Whether it is one.
+    outpost: bool,
 }
 
 /// Carries out the flags of a call; `empty` are variables that it may have been written with, and that hold nothing.
@@ -63,7 +70,46 @@ pub(super) fn carry_out(
         }
     }
     leave_out_half(at, cluster, parts, tell);
+    settle_outpost(&mut said, at, cluster, parts, tell);
+    settle_family(&said, at, cluster, parts, tell);
     said
+}
+
+/// The image's script heeds the id of a cluster only if it is told that it is a local one.
+fn settle_outpost(
+    said: &mut Said,
+    at: &Node,
+    cluster: &Cluster<'_>,
+    parts: &mut Parts,
+    tell: &mut Teller<'_>,
+) {
+    let id = said.id.take();
+    if said.outpost {
+        parts.learnt.id = id.or(parts.learnt.id.take());
+        if parts.learnt.id.is_none() && cluster.id.is_none() {
+            let message = "`--enable-local-outpost` of the call has no `--cluster-id`: nodes of a cluster on an Outpost must know its id";
+            let hint = "add `--cluster-id ID`; `aws eks describe-cluster` prints it";
+            tell.warning(codes::MISSING, at.span, message, hint);
+        }
+    } else if id.is_some() {
+        beside_the_point("cluster-id", "it goes with `--enable-local-outpost true`", at, tell);
+    }
+}
+
+fn settle_family(said: &Said, at: &Node, cluster: &Cluster<'_>, parts: &Parts, tell: &mut Teller<'_>) {
+    let learnt = parts.learnt.service_range.as_ref().and_then(Node::text);
+    let sixth = cluster.service_range.or(learnt).map(|range| range.contains(':'));
+    match (said.family.as_deref(), sixth) {
+        (Some("ipv6"), None | Some(false)) => tell_of_family(at, tell),
+        (Some("ipv4"), Some(true)) => {
+            differs("ip-family", "the range of services is one of IPv6: remove one of the two", at, tell);
+        }
+        (None | Some("ipv4" | "ipv6"), _) => {}
+        (Some(other), _) => {
+            let message = format!("`--ip-family` of the call cannot be `{other}`");
+            tell.error(codes::FIELD_REFUSED, at.span, message, "write `ipv4` or `ipv6`");
+        }
+    }
 }
 
 /// Whether a word is a flag of the image's script.
@@ -137,7 +183,9 @@ fn apply(name: &str, value: &str, at: &Node, parts: &mut Parts, said: &mut Said,
         "b64-cluster-ca" => {
             parts.learnt.certificate_authority = given().or(parts.learnt.certificate_authority.take());
         }
-        "cluster-id" => parts.learnt.id = given().or(parts.learnt.id.take()),
+        "cluster-id" => said.id = given().or(said.id.take()),
+        "enable-local-outpost" => said.outpost = value.eq_ignore_ascii_case("true"),
+        "ip-family" => said.family = given().map(|_| value.to_ascii_lowercase()).or(said.family.take()),
         "service-ipv4-cidr" | "service-ipv6-cidr" => {
             parts.learnt.service_range = given().or(parts.learnt.service_range.take());
         }
@@ -148,11 +196,13 @@ fn apply(name: &str, value: &str, at: &Node, parts: &mut Parts, said: &mut Said,
         "containerd-config-file" | "enable-docker-bridge" | "local-disks" => {
             differs(name, "do it with a command of `preBootstrapCommands`", at, tell);
         }
-        "dns-cluster-ip"
-        | "aws-api-retry-attempts"
-        | "mount-bpf-fs"
-        | "ip-family"
-        | "enable-local-outpost" => {}
+        "mount-bpf-fs" if value == "false" => {
+            beside_the_point(name, "systemd mounts that file system by itself", at, tell);
+        }
+        "aws-api-retry-attempts" if !value.is_empty() => {
+            beside_the_point(name, "the agent asks again by rules of its own", at, tell);
+        }
+        "dns-cluster-ip" | "aws-api-retry-attempts" | "mount-bpf-fs" => {}
         _ => {
             let message = format!("`/etc/eks/bootstrap.sh` has no flag `--{name}`");
             tell.error(codes::UNKNOWN_FIELD, at.span, message, "remove it, or correct its spelling");

@@ -2,7 +2,7 @@
 
 /// What stands behind a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Behind {
+pub(crate) enum Behind {
     /// Nothing, or `;`: the next follows however it ended.
     Follows,
     /// `&`: the next does not wait for it.
@@ -16,7 +16,7 @@ pub(super) enum Behind {
 }
 
 /// The commands of a line, each with what stands behind it. What is within quotes, `( )` or `{ }` stays together.
-pub(super) fn commands(line: &str) -> Vec<(&str, Behind)> {
+pub(crate) fn commands(line: &str) -> Vec<(&str, Behind)> {
     let mut commands = Vec::new();
     let mut begun = 0;
     let mut quote: Option<char> = None;

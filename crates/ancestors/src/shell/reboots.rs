@@ -179,6 +179,8 @@ mod tests {
             ("cat > /x <<E\n#!/bin/sh\nreboot\nE\na", "!3: reboot"),
             ("sudo -g wheel reboot", "!1: reboot"),
             ("systemctl soft-reboot", "!1: systemctl soft-reboot"),
+            ("a=$(b; reboot)", "!1: reboot"),
+            ("echo \"$(shutdown -r now)\"", "!1: shutdown -r now"),
         ] {
             assert_eq!(of(script), (script.to_owned(), vec![expected.to_owned()]), "{script}");
         }
@@ -198,6 +200,7 @@ mod tests {
             "#!/usr/bin/python3\nreboot",
             "cat <<E\nreboot the machine\nE",
             "yum install -y reboot; init 3",
+            "echo \"$(echo reboot)\" '$(reboot)'; a=$(which reboot)",
         ] {
             assert_eq!(of(script), (script.to_owned(), Vec::new()), "{script}");
         }

@@ -138,23 +138,41 @@ pub(crate) fn filled(script: &str, above: u32, line: &str) -> Result<String, Vec
     if !line.contains(['$', '`', '\\']) {
         return Ok(line.to_owned());
     }
+    // Quotes are nothing there.
+    let quoted = format!("\"{}\"", line.replace('"', "\\\""));
+    let value = value(script, above, &quoted).map_err(|unknown| match unknown {
+        Unknown::Words(words) => words,
+        Unknown::Script => vec![line.trim().to_owned()],
+    })?;
+    if value.contains("@{") { Err(vec![line.trim().to_owned()]) } else { Ok(value) }
+}
+
+/// Why nobody can tell a value beforehand.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// For these words, each as it is written.
+    Words(Vec<String>),
+    /// For what the script does before.
+    Script,
+}
+
+/// What a word of a command comes to, with the variables that are known `above` lines down the script; facts of the machine are
+/// written as such.
+pub(crate) fn value(script: &str, above: u32, word: &str) -> Result<String, Unknown> {
     let mut reading = Reading::new(&BTreeMap::new(), is_bash(script));
     for unit in units(script).into_iter().take_while(|unit| unit.number < above) {
         // What cannot be read leaves its variables unknown.
         if reading.unit(unit, script).is_err() {
-            return Err(vec![line.trim().to_owned()]);
+            return Err(Unknown::Script);
         }
     }
     let doubtful =
-        super::halves::used(line).into_iter().filter(|name| reading.values.doubted(name).is_some());
+        super::halves::used(word).into_iter().filter(|name| reading.values.doubted(name).is_some());
     let doubtful: Vec<String> = doubtful.map(|name| format!("${name}")).collect();
     if !doubtful.is_empty() {
-        return Err(doubtful);
+        return Err(Unknown::Words(doubtful));
     }
-    // Quotes are nothing there.
-    let quoted = format!("\"{}\"", line.replace('"', "\\\""));
-    let value = super::words::value(&quoted, &reading.values)?;
-    if value.contains("@{") { Err(vec![line.trim().to_owned()]) } else { Ok(value) }
+    super::words::value(word, &reading.values).map_err(Unknown::Words)
 }
 
 /// Whether a line is a call, with nothing before it that sets something and nothing behind it that ends the shell.

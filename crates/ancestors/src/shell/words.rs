@@ -25,7 +25,7 @@ pub(super) fn value(written: &str, known: &Values) -> Result<String, Vec<String>
 }
 
 /// The words of a command as they are written, each with where it ends.
-pub(super) fn raw(command: &str) -> Vec<(&str, usize)> {
+pub(crate) fn raw(command: &str) -> Vec<(&str, usize)> {
     let mut words = Vec::new();
     let word = |begun: usize, end: usize| command.get(begun..end).map(|word| (word, end));
     let mut begun: Option<usize> = None;

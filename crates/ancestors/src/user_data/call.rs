@@ -17,7 +17,7 @@ pub(super) fn document(
     words: &[String],
     at: &Node,
     steps: Vec<Node>,
-    signal: Option<&Told>,
+    signals: &[Told],
     tell: &mut Teller<'_>,
 ) -> Option<Node> {
     let span = at.span;
@@ -72,7 +72,7 @@ pub(super) fn document(
         aws.put("registryAccount", text(span, account));
     }
     spec.put_full("aws", aws.into_node());
-    spec.put("nodeGroups", list(span, vec![group(&request, at, steps, signal)]));
+    spec.put("nodeGroups", list(span, vec![group(&request, at, steps, signals)]));
     let mut metadata = Branch::new(span);
     metadata.put("name", text(span, name));
     let mut tree = Branch::new(span);
@@ -94,7 +94,7 @@ fn network(request: &BootstrapRequest, at: &Node) -> Node {
     network.into_node()
 }
 
-fn group(request: &BootstrapRequest, at: &Node, steps: Vec<Node>, signal: Option<&Told>) -> Node {
+fn group(request: &BootstrapRequest, at: &Node, steps: Vec<Node>, signals: &[Told]) -> Node {
     let span = at.span;
     let mut group = Branch::new(span);
     group.put("name", text(span, "nodes"));
@@ -132,8 +132,18 @@ fn group(request: &BootstrapRequest, at: &Node, steps: Vec<Node>, signal: Option
     group.put_full("runtime", runtime(request, at));
     let disks = request.local_disks.as_deref().map(|how| disks(how, span));
     group.put_full("steps", list(span, disks.into_iter().chain(steps).collect()));
-    for (key, item) in signal.into_iter().flat_map(|told| told.items(span)) {
-        group.put(key, list(span, vec![item]));
+    if request.mount_bpf {
+        group.put("units", list(span, vec![super::bpf::unit(span)]));
+    }
+    let told: Vec<(&str, Node)> = signals.iter().flat_map(|told| told.items(span)).collect();
+    for key in ["carriers", "signals"] {
+        let mut items: Vec<Node> = Vec::new();
+        for (_, item) in told.iter().filter(|(of, _)| *of == key) {
+            if !items.iter().any(|known| known.to_value() == item.to_value()) {
+                items.push(item.clone());
+            }
+        }
+        group.put_full(key, list(span, items));
     }
     group.into_node()
 }
@@ -216,11 +226,38 @@ fn tell_differences(request: &BootstrapRequest, at: &Node, tell: &mut Teller<'_>
         let hint = "write what it changes under `runtime.config` of the group";
         tell.warning(codes::FIELD_DIFFERS, at.span, message, hint);
     }
-    if !request.mount_bpf {
-        let message =
-            "`--mount-bpf-fs` of the call counts for nothing: systemd mounts that file system by itself";
-        tell.note(codes::FIELD_ASIDE, at.span, message, "remove it");
+    if request.retry_attempts != 3 {
+        beside_the_point("aws-api-retry-attempts", "the agent asks again by rules of its own", at, tell);
     }
+    if request.cluster_id.is_some() && request.local_outpost != Some(true) {
+        beside_the_point("cluster-id", "it goes with `--enable-local-outpost true`", at, tell);
+    }
+    if request.local_outpost == Some(true) && request.cluster_id.is_none() && !request.needs_cluster() {
+        let message = "`--enable-local-outpost` of the call has no `--cluster-id`: a local cluster on an Outpost is joined by its id";
+        tell.error(codes::FIELD_REFUSED, at.span, message, "add `--cluster-id ID`");
+    }
+    let sixth = [&request.service_ipv6, &request.dns];
+    if request.ipv6 == Some(true) && !sixth.into_iter().flatten().any(|address| address.contains(':')) {
+        tell_of_family(at, tell);
+    }
+}
+
+/// A flag that changes nothing about the node.
+pub(crate) fn beside_the_point(flag: &str, why: &str, at: &Node, tell: &mut Teller<'_>) {
+    let message = format!("`--{flag}` of the call counts for nothing: {why}");
+    tell.note(codes::FIELD_ASIDE, at.span, message, "remove it");
+}
+
+/// The node learns from its range of services, or from where its DNS is, that it is one of IPv6.
+pub(crate) fn tell_of_family(at: &Node, tell: &mut Teller<'_>) {
+    let says = |document: &Node| {
+        let network = document.get("spec").and_then(|spec| spec.get("network"));
+        let first = |key: &str| network?.get(key)?.items()?.first()?.text();
+        first("serviceRanges").or_else(|| first("dns")).is_some_and(|address| address.contains(':'))
+    };
+    let message = "`--ip-family ipv6` of the call is not enough: nothing says the range of services, and without it nodes are known by their IPv4 addresses";
+    let hint = "add `--service-ipv6-cidr RANGE`, or `spec: {network: {serviceRanges: [RANGE]}}` with `--with additions.yaml`; `aws eks describe-cluster` prints it as `serviceIpv6Cidr`";
+    tell.warning_unless(says, (codes::FIELD_DIFFERS, at.span), message, hint);
 }
 
 /// What the script learns on the machine has to be said here.

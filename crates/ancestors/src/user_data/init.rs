@@ -7,6 +7,7 @@ use bringup_yaml::{Limits, Node, parse};
 
 use super::GROUP;
 use super::overtaken::{self, Joins, When};
+use super::signal::Told;
 use crate::codes;
 use crate::shell::script::{BOOTSTRAP, Call, Script};
 use crate::shell::{self, Line};
@@ -56,6 +57,8 @@ pub(super) struct Around {
     pub(super) after: Option<String>,
     /// Whether the call is not come to where the part before it fails.
     pub(super) strict: bool,
+    /// Whom it tells how it ended.
+    pub(super) told: Vec<Told>,
 }
 
 /// What such a script is to documents that have been translated: the steps before and behind its call; none where it is refused.
@@ -76,13 +79,14 @@ pub(super) fn steps(document: &Node, has_config: bool, tell: &mut Teller<'_>) ->
         return None;
     }
     let call = split(whole).filter(|_| document.get("read").is_some() && has_config);
-    let Some(Call { before, after, dropped, words, strict, .. }) = call else {
+    let Some(Call { mut before, mut after, dropped, words, strict, .. }) = call else {
         let message = "this script calls `nodeadm init`, and what it joins with cannot be read beforehand";
         tell.error(codes::FIELD_REFUSED, at.span, message, HINT);
         return None;
     };
     let line = |number: u32| Span::point(script.span.start.line.saturating_add(number).saturating_sub(1), 1);
     shell::tell_of_dropped(&dropped, &line, tell);
+    let told = super::settle(whole, &mut before, &mut after, &line, tell);
     let sources = sources(&words);
     let when = |text: &str| match (&before, &after) {
         _ if sources.iter().any(|source| text.contains(path_of(source))) => None,
@@ -91,7 +95,7 @@ pub(super) fn steps(document: &Node, has_config: bool, tell: &mut Teller<'_>) ->
         _ => None,
     };
     overtaken::tell_of(whole, Joins::Config, &when, &line, tell);
-    Some(Around { before, after, strict })
+    Some(Around { before, after, strict, told })
 }
 
 /// The line that calls `nodeadm init`, if a script does so and does not call `bootstrap.sh`, too.

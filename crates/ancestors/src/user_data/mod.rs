@@ -3,7 +3,8 @@
 //! The call is read and not run: its flags become fields, and what the script does before and after it becomes steps. A script
 //! without such a call is a step of the group that stands beside it, such as that of a NodeConfig in the same message.
 
-mod call;
+mod bpf;
+pub(crate) mod call;
 pub(crate) mod drop_ins;
 pub(crate) mod init;
 mod launch;
@@ -14,6 +15,7 @@ pub(crate) mod parts;
 pub(crate) mod runcmd;
 mod scaling;
 mod signal;
+mod signal_calls;
 pub(crate) mod sources;
 mod stack_names;
 pub(crate) mod unreadable;
@@ -139,7 +141,7 @@ fn is_guarded(script: &Node) -> bool {
 /// Lays what a script does around its call of `nodeadm init` into the documents of the NodeConfigs.
 fn lay_init(document: &Node, script: &Node, beside: &mut [Node], tell: &mut Teller<'_>) {
     let Some(around) = init::steps(document, !beside.is_empty(), tell) else { return };
-    let init::Around { before, after, strict } = around;
+    let init::Around { before, after, strict, told } = around;
     for tree in beside {
         if let Some(before) = &before {
             let step = step(script, "before-nodeadm", before, ("before", "runtime"));
@@ -148,7 +150,26 @@ fn lay_init(document: &Node, script: &Node, beside: &mut [Node], tell: &mut Tell
         if let Some(after) = &after {
             add_to(tree, "steps", &going_on(step(script, "after-nodeadm", after, ("after", "kubelet"))));
         }
+        for told in &told {
+            signal::lay(tree, told, script.span, tell);
+        }
     }
+}
+
+/// Takes signals out of what stands behind a call, and has both parts ask for their reboots; whom the signals tell.
+fn settle(
+    whole: &str,
+    before: &mut Option<String>,
+    after: &mut Option<String>,
+    at: &dyn Fn(u32) -> Span,
+    tell: &mut Teller<'_>,
+) -> Vec<signal::Told> {
+    let (rest, told) = signal_calls::taken_out(whole, after.take(), at, tell);
+    *after = rest;
+    shell::reboots::mend(whole, before.iter_mut().chain(after.iter_mut()), at, tell);
+    let kept: Vec<&str> = before.iter().chain(after.iter()).map(String::as_str).collect();
+    stack_names::tell_of_open(whole, &kept, at, tell);
+    told
 }
 
 /// Makes scripts steps of documents. `earlier` is how many come before the call of each; without a call, all do.
@@ -160,20 +181,15 @@ fn lay_scripts(trees: &mut [Node], scripts: &[&Node], earlier: &[usize], tell: &
     let mut number = 0_usize;
     for (index, script) in scripts.iter().enumerate() {
         let whole = script.text().unwrap_or_default();
-        let (rest, told) = match signal::taken_out(whole) {
-            Some((rest, told)) => (rest, Some(told)),
-            None => (Some(whole.to_owned()), None),
-        };
-        if let Some(told) = told {
+        let place =
+            |number: u32| Span::point(script.span.start.line.saturating_add(number).saturating_sub(1), 1);
+        let mut rest = Some(whole.to_owned());
+        for told in settle(whole, &mut None, &mut rest, &place, tell) {
             for tree in trees.iter_mut() {
                 signal::lay(tree, &told, script.span, tell);
             }
         }
-        let Some(mut rest) = rest else { continue };
-        let place =
-            |number: u32| Span::point(script.span.start.line.saturating_add(number).saturating_sub(1), 1);
-        shell::reboots::mend(whole, [&mut rest], &place, tell);
-        stack_names::tell_of_open(whole, &[&rest], &place, tell);
+        let Some(rest) = rest else { continue };
         let (joins, when) = match earlier.first() {
             None => (Joins::Config, When::Before),
             Some(count) if index < *count => (Joins::Call, When::Before),
@@ -237,16 +253,9 @@ fn translated(
         Span::point(line, 1)
     };
     match Script::of(whole, &BTreeMap::new()) {
-        Script::Calls(Call { words, mut before, after, dropped, strict, .. }) => {
+        Script::Calls(Call { words, mut before, mut after, dropped, strict, .. }) => {
             shell::tell_of_dropped(&dropped, &line, tell);
-            let signal = after.as_deref().and_then(signal::taken_out);
-            let (mut after, signal) = match signal {
-                Some((rest, signal)) => (rest, Some(signal)),
-                None => (after, None),
-            };
-            shell::reboots::mend(whole, before.iter_mut().chain(after.iter_mut()), &line, tell);
-            let kept: Vec<&str> = before.iter().chain(&after).map(String::as_str).collect();
-            stack_names::tell_of_open(whole, &kept, &line, tell);
+            let signals = settle(whole, &mut before, &mut after, &line, tell);
             let mut steps = Vec::new();
             let when = |text: &str| match (&before, &after) {
                 (Some(before), _) if before.contains(text) => Some(When::Before),
@@ -263,8 +272,8 @@ fn translated(
                 // kubelet runs by then, whatever becomes of the rest.
                 steps.push(going_on(step(script, "after-bootstrap", &after, ("after", "kubelet"))));
             }
-            let mut document = call::document(&words, at, steps, signal.as_ref(), tell)?;
-            if let Some(signal) = &signal {
+            let mut document = call::document(&words, at, steps, &signals, tell)?;
+            for signal in &signals {
                 signal.lay_region(&mut document, at.span, tell);
             }
             Some(document)

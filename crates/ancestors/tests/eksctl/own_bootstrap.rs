@@ -211,3 +211,28 @@ fn a_file_that_the_plan_writes_is_told_of_in_a_script_that_calls_nothing() {
     assert!(is_told(&own("rm /etc/containerd/config.toml"), "what it changes there is lost"));
     assert!(!is_told(&own("rm /etc/motd"), "what it changes there is lost"));
 }
+
+/// `bootstrap.sh` heeds an id only with `--enable-local-outpost true`, and takes the machine's IPv6 address with `--ip-family ipv6`.
+#[test]
+fn flags_of_the_cluster_are_carried_out_or_told() {
+    let status = "status: {endpoint: 'https://api.example', certificateAuthorityData: Y2E=}\n";
+    let text = |flags: &str| format!("{}{status}", config(&calling("", flags)));
+    let id = |flags: &str| document(&text(flags)).cluster.spec.api.clone().unwrap().cluster_id;
+    assert_eq!(id("--cluster-id abc --enable-local-outpost true").as_deref(), Some("abc"));
+    assert_eq!(id("--cluster-id abc"), None);
+    for (flags, words) in [
+        ("--cluster-id abc", "`--cluster-id` of the call counts for nothing"),
+        ("--enable-local-outpost true", "`--enable-local-outpost` of the call has no `--cluster-id`"),
+        ("--mount-bpf-fs false", "`--mount-bpf-fs` of the call"),
+        ("--aws-api-retry-attempts 9", "`--aws-api-retry-attempts` of the call counts for nothing"),
+        ("--ip-family ipv6", "`--ip-family ipv6` of the call is not enough"),
+        (
+            "--ip-family ipv4 --service-ipv6-cidr fd00:10::/108",
+            "`--ip-family` of the call is not carried out",
+        ),
+        ("--ip-family ipv5", "`--ip-family` of the call cannot be `ipv5`"),
+    ] {
+        assert!(is_told(&text(flags), words), "{flags}: {:#?}", told(&text(flags)));
+    }
+    assert!(!is_told(&text("--ip-family ipv6 --service-ipv6-cidr fd00:10::/108"), "--ip-family"));
+}

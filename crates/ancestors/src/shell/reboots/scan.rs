@@ -169,8 +169,38 @@ impl Scan {
             }
             None => None,
         };
+        if found.is_none() {
+            self.within_substitutions(text, number);
+        }
         self.reboots.extend(found.map(|(command, place)| Reboot { number, command, place }));
         text
+    }
+}
+
+impl Scan {
+    /// What stands between `$(` and `)` is run by a shell of its own: a request there does not end the script.
+    fn within_substitutions(&mut self, text: &str, number: u32) {
+        let mut letters = text.char_indices().peekable();
+        while let Some((at, letter)) = letters.next() {
+            match letter {
+                '\\' => {
+                    letters.next();
+                }
+                '\'' => skip_quote(&mut letters, letter),
+                '$' if letters.peek().is_some_and(|(_, next)| *next == '(') => {
+                    skip_round(&mut letters);
+                    let end = letters.peek().map_or(text.len(), |(end, _)| *end);
+                    let inside =
+                        text.get(at..end).and_then(|whole| whole.strip_prefix("$(")?.strip_suffix(')'));
+                    let mut scan = Scan::default();
+                    scan.line(inside.unwrap_or_default(), number);
+                    self.own |= scan.own;
+                    let found = scan.reboots.into_iter().map(|reboot| Reboot { place: None, ..reboot });
+                    self.reboots.extend(found);
+                }
+                _ => {}
+            }
+        }
     }
 }
 
