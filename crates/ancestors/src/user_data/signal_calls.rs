@@ -60,7 +60,11 @@ pub(super) fn taken_out(
                 taken = true;
                 // A condition must not become empty.
                 let within = line.text.starts_with([' ', '\t']);
-                rest.extend(becomes.or_else(|| within.then(|| ":".to_owned())));
+                if !becomes.is_empty() {
+                    rest.push(becomes);
+                } else if within {
+                    rest.push(":".to_owned());
+                }
             }
         }
     }
@@ -75,8 +79,8 @@ pub(super) fn taken_out(
     (does.then(|| rest.join("\n")), all)
 }
 
-/// A line without the calls that `take` takes: nothing if nothing else is done in it; none if it stays as it is.
-fn without(line: &str, take: &mut dyn FnMut(&str) -> bool) -> Option<Option<String>> {
+/// A line without the calls that `take` takes: empty if nothing else is done in it; none if it stays as it is.
+fn without(line: &str, take: &mut dyn FnMut(&str) -> bool) -> Option<String> {
     let mut becomes = String::with_capacity(line.len());
     let mut rest = line;
     // Whether a command is come to in any case, whether it is not come to, and whether any is left.
@@ -95,7 +99,7 @@ fn without(line: &str, take: &mut dyn FnMut(&str) -> bool) -> Option<Option<Stri
         certain &= behind == Behind::Follows;
     }
     becomes.push_str(rest);
-    taken.then(|| does.then_some(becomes))
+    taken.then(|| if does { becomes } else { String::new() })
 }
 
 fn is_signal(command: &str) -> bool {
@@ -196,26 +200,26 @@ mod tests {
     }
 
     /// Takes all of a line's signals.
-    fn rest(line: &str) -> Option<Option<String>> {
+    fn rest(line: &str) -> Option<String> {
         without(line, &mut |_| true)
     }
 
     #[test]
     fn what_stands_beside_a_signal_stays() {
         for (line, expected) in [
-            ("cfn-signal --stack a", Some(None)),
-            ("sudo /opt/aws/bin/cfn-signal -e 0 >> /log 2>&1", Some(None)),
-            ("cfn-signal -e 0 || true", Some(None)),
-            ("cfn-signal -e 0 || echo failed # why", Some(None)),
-            ("cfn-signal -e 0 && touch /x", Some(Some(": && touch /x"))),
-            ("cfn-signal -e 0; touch /x # y", Some(Some(":; touch /x # y"))),
-            ("cfn-signal -e 0 || a; b", Some(Some(": || a; b"))),
-            ("a; cfn-signal -e 0; cfn-signal -e 1", Some(Some("a; :; :"))),
+            ("cfn-signal --stack a", Some("")),
+            ("sudo /opt/aws/bin/cfn-signal -e 0 >> /log 2>&1", Some("")),
+            ("cfn-signal -e 0 || true", Some("")),
+            ("cfn-signal -e 0 || echo failed # why", Some("")),
+            ("cfn-signal -e 0 && touch /x", Some(": && touch /x")),
+            ("cfn-signal -e 0; touch /x # y", Some(":; touch /x # y")),
+            ("cfn-signal -e 0 || a; b", Some(": || a; b")),
+            ("a; cfn-signal -e 0; cfn-signal -e 1", Some("a; :; :")),
             // Whether it is called is for the shell to say.
             ("a && cfn-signal -e 0", None),
             ("echo cfn-signal", None),
         ] {
-            assert_eq!(rest(line), expected.map(|rest| rest.map(str::to_owned)), "{line}");
+            assert_eq!(rest(line), expected.map(str::to_owned), "{line}");
         }
     }
 
