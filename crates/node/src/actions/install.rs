@@ -32,7 +32,7 @@ pub(super) fn install(
     data: Option<&str>,
 ) -> Result<Success, Stopped> {
     if let Some(directory) = data {
-        old_data::note(doing, name, directory)?;
+        old_data::note(doing, name, source, directory)?;
     }
     let success = install_from(doing, name, version, source)?;
     // What was installed works so far: from here on the data is its own.
@@ -60,7 +60,7 @@ fn install_from(
     // Without an expectation there is nothing to ask: whoever needs the program says so when it is not there.
     let (Some(software), Some(_)) = (software(name), version) else { return Ok(success) };
     // What an image says of itself is not about what was installed since.
-    let found = found_version(doing, software, *source == InstallSource::Image).and_then(|found| {
+    let found = found_version(doing, software, source, *source == InstallSource::Image).and_then(|found| {
         judge(software, found.as_deref(), version, source).map(|()| found).map_err(Stopped::from)
     });
     let found = match found {
@@ -209,6 +209,7 @@ pub(super) fn run_tool(doing: &Doing<'_>, command: Vec<String>) -> Result<(), St
 pub(super) fn found_version(
     doing: &Doing<'_>,
     software: &Software,
+    source: &InstallSource,
     by_file: bool,
 ) -> Result<Option<String>, Stopped> {
     let files = doing.machine.files();
@@ -221,11 +222,23 @@ pub(super) fn found_version(
     if !doing.machine.is_itself() {
         return Ok(None);
     }
-    let there = |path: &&&str| matches!(files.disk().look(Path::new(path)), Ok(Some(_)));
-    let Some(path) = software.programs.iter().find(there) else {
+    let there = |path: &String| matches!(files.disk().look(Path::new(path)), Ok(Some(_)));
+    let Some(path) = programs(software, source).into_iter().find(there) else {
         return Err(missing(software).into());
     };
-    ask(doing, path, software.arguments).map(|said| version_in(&said))
+    ask(doing, &path, software.arguments).map(|said| version_in(&said))
+}
+
+/// Where its program may be: what was fetched is asked before what the image has beside it.
+fn programs(software: &Software, source: &InstallSource) -> Vec<String> {
+    let usual = software.programs.iter().map(|path| (*path).to_owned());
+    let InstallSource::Url { urls, path, .. } = source else { return usual.collect() };
+    if unpack_of(urls.first().map(String::as_str).unwrap_or_default()) == Unpack::No {
+        return std::iter::once(path.clone()).chain(usual).collect();
+    }
+    let name = software.programs.first().and_then(|program| program.rsplit('/').next()).unwrap_or_default();
+    let folder = path.trim_end_matches('/');
+    [format!("{folder}/bin/{name}"), format!("{folder}/{name}")].into_iter().chain(usual).collect()
 }
 
 /// Lets a program tell its version.
@@ -292,7 +305,7 @@ mod tests {
 
     use bringup_spec::Unpack;
 
-    use super::{judge, software, unpack_of};
+    use super::{judge, programs, software, unpack_of};
 
     #[test]
     fn archives_are_known_by_the_end_of_their_address() {
@@ -300,6 +313,31 @@ mod tests {
         assert_eq!(unpack_of("https://example.com/containerd.tar.gz?version=2"), Unpack::TarGz);
         assert_eq!(unpack_of("https://example.com/tools.zip"), Unpack::Zip);
         assert_eq!(unpack_of("https://example.com/v1.33.4/kubelet"), Unpack::No);
+    }
+
+    #[test]
+    fn what_was_fetched_is_asked_before_what_the_image_has() {
+        let first = |name: &str, url: &str, path: &str, count: usize| {
+            let source = InstallSource::Url {
+                urls: vec![url.to_owned()],
+                sha256: String::new(),
+                path: path.to_owned(),
+            };
+            programs(software(name).unwrap(), &source).into_iter().take(count).collect::<Vec<_>>()
+        };
+        let archive = "https://example.com/containerd-2.1.4-linux-amd64.tar.gz";
+        assert_eq!(first("containerd", archive, "/opt/", 2), ["/opt/bin/containerd", "/opt/containerd"]);
+        let plugins = "https://example.com/cni-plugins-linux-amd64-v1.7.1.tgz";
+        assert_eq!(
+            first("cni", plugins, "/srv/cni", 3),
+            ["/srv/cni/bin/loopback", "/srv/cni/loopback", "/opt/cni/bin/loopback"]
+        );
+        let program = "https://example.com/v1.33.4/kubelet";
+        assert_eq!(first("kubelet", program, "/srv/kubelet", 2), ["/srv/kubelet", "/usr/local/bin/kubelet"]);
+        assert_eq!(
+            programs(software("kubelet").unwrap(), &InstallSource::Image)[0],
+            "/usr/local/bin/kubelet"
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bringup_disk::FileFault;
+use bringup_plan::{Action, InstallSource};
 use bringup_progress::{Failure, FailureKind, Success};
 use bringup_systemd::Systemd;
 
@@ -18,16 +19,21 @@ const USERS: [&str; 4] = ["kubelet.service", "docker.socket", "docker.service", 
 const LONGEST_STOP: Duration = Duration::from_secs(90);
 
 /// Notes which version the data is of, before the software is replaced.
-pub(super) fn note(doing: &Doing<'_>, name: &str, directory: &str) -> Result<(), Stopped> {
-    let version = || version_of(doing, name);
+pub(super) fn note(
+    doing: &Doing<'_>,
+    name: &str,
+    source: &InstallSource,
+    directory: &str,
+) -> Result<(), Stopped> {
+    let version = || version_of(doing, name, source);
     runtime_data::note(doing.machine.files(), name, Path::new(directory), version)
 }
 
 /// The version that is there now, as far as it can tell.
-fn version_of(doing: &Doing<'_>, name: &str) -> Result<Option<String>, Stopped> {
+fn version_of(doing: &Doing<'_>, name: &str, source: &InstallSource) -> Result<Option<String>, Stopped> {
     let Some(software) = software(name) else { return Ok(None) };
     // The file of an image does not know what was installed since; a directory that stands for a machine runs nothing.
-    match install::found_version(doing, software, !doing.machine.is_itself()) {
+    match install::found_version(doing, software, source, !doing.machine.is_itself()) {
         // One that is not there, or cannot tell: nobody's.
         Err(Stopped::Failed(_) | Stopped::TimedOut { .. }) => Ok(None),
         found => found,
@@ -59,7 +65,11 @@ pub(super) fn take_back(doing: &Doing<'_>, name: &str) -> Result<bool, Stopped> 
 
 /// Gives the data directory to the version whose files are back.
 pub(super) fn give_back(doing: &Doing<'_>, name: &str) -> Result<(), Stopped> {
-    let version = version_of(doing, name)?;
+    let source = doing.plan.steps.iter().find_map(|step| match &step.action {
+        Action::Install { software, source, .. } if software == name => Some(source),
+        _ => None,
+    });
+    let version = version_of(doing, name, source.unwrap_or(&InstallSource::Image))?;
     Ok(runtime_data::give_back(doing.machine.files(), version)?)
 }
 
