@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use bringup_diag::Severity;
 use bringup_spec::OnFailure;
@@ -79,6 +80,15 @@ impl Drop for Machine {
     }
 }
 
+/// Writes a program by a process of its own: one that another test starts meanwhile would hold a file of ours open, and busy.
+fn write_program(path: &Path, text: &str) {
+    let mut install = Command::new("install");
+    let mut child =
+        install.args(["-m", "0755", "/dev/stdin"]).arg(path).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
 impl Machine {
     pub(crate) fn new(name: &str) -> Self {
         let root = std::env::temp_dir().join(format!("bringup-scripts-{name}-{}", std::process::id()));
@@ -96,8 +106,7 @@ impl Machine {
         // As much of sudo as takes the variables away.
         let sudo = "#!/bin/bash\nkeep=\nset_=()\nwhile :; do case $1 in -E) keep=1; shift;; -u) shift 2;; -*) shift;; *=*) set_+=(\"$1\"); shift;; *) break;; esac; done\n[ -n \"$keep\" ] && exec env \"${set_[@]}\" \"$@\"\nexec env -i PATH=\"$PATH\" \"${set_[@]}\" \"$@\"\n";
         for (file, text) in [(root.join("bootstrap.sh"), recorder.as_str()), (root.join("bin/sudo"), sudo)] {
-            fs::write(&file, text).unwrap();
-            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+            write_program(&file, text);
         }
         Self { root }
     }

@@ -223,10 +223,14 @@ impl Machine {
     }
 
     fn stand_in(&self, name: &str, line: &str) {
-        use std::os::unix::fs::PermissionsExt as _;
-        let path = self.folder.join("bin").join(name);
-        std::fs::write(&path, format!("#!/bin/sh\n{}\n", self.here(line))).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        use std::io::Write as _;
+        // By a process of its own: one that another test starts meanwhile would hold a file of ours open, and busy.
+        let mut install = std::process::Command::new("install");
+        install.args(["-m", "0755", "/dev/stdin"]).arg(self.folder.join("bin").join(name));
+        let mut child = install.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let text = format!("#!/bin/sh\n{}\n", self.here(line));
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success());
     }
 
     /// One boot of a machine of this number: whether it went well, and what was done.
