@@ -1,6 +1,7 @@
 //! containerd's configuration, schema 2 (1.x) or 3 (2.x), with the operator's fragment laid over it.
 
 use bringup_kubelet::Minor;
+use bringup_spec::{ImageProgram, OsFamily};
 use toml::{Table, Value};
 
 use super::fragment;
@@ -16,6 +17,9 @@ pub(super) const RUNTIME_3: &str = "io.containerd.cri.v1.runtime";
 
 /// Where registries' own settings are looked for.
 const REGISTRY_CONFIG: &str = "/etc/containerd/certs.d:/etc/docker/certs.d";
+
+/// Where the configuration of EKS' images of Amazon Linux 2 takes more from: scripts leave files there.
+const MORE: &str = "/etc/containerd/config.d/*.toml";
 
 /// The configuration as TOML; none if the fragment cannot be used.
 pub(super) fn config(
@@ -48,6 +52,9 @@ pub(super) fn config(
         3 => schema_3(sandbox_image, cni, (handler, systemd), cdi),
         _ => schema_2(sandbox_image, cni, (handler, systemd), cdi),
     };
+    let takes_more = context.group.in_place_of == Some(ImageProgram::Bootstrap)
+        && context.group.os.family == OsFamily::AmazonLinux2;
+    let text = format!("{}{text}", head(schema, takes_more));
     let Some(fragment) = fragment else { return Some(text) };
     let mut table = text.parse::<Table>().ok()?;
     fragment::make_room(&mut table, &fragment);
@@ -177,9 +184,10 @@ fn fragment_schema(fragment: &Table) -> Option<i64> {
     plugins.contains_key(CRI_2).then_some(2)
 }
 
-fn head(schema: u8) -> String {
+fn head(schema: i64, takes_more: bool) -> String {
+    let imports = if takes_more { format!("imports = [\"{MORE}\"]\n") } else { String::new() };
     format!(
-        "version = {schema}\nroot = \"/var/lib/containerd\"\nstate = \"/run/containerd\"\n\n\
+        "version = {schema}\nroot = \"/var/lib/containerd\"\nstate = \"/run/containerd\"\n{imports}\n\
          [grpc]\naddress = \"/run/containerd/containerd.sock\"\n"
     )
 }
@@ -212,23 +220,21 @@ fn registry(plugin: &str) -> String {
 fn schema_2(sandbox_image: &str, cni: &str, default: (Handler, bool), cdi: bool) -> String {
     let image = quoted(sandbox_image);
     let cdi = if cdi { "enable_cdi = true\n" } else { "" };
-    let head = head(2);
     let (runtime, name) = (runtime(CRI_2, cni, default), default.0.name);
     let registry = registry(CRI_2);
     format!(
-        "{head}\n[plugins.\"{CRI_2}\"]\nsandbox_image = {image}\n{cdi}\n\
+        "\n[plugins.\"{CRI_2}\"]\nsandbox_image = {image}\n{cdi}\n\
          [plugins.\"{CRI_2}\".containerd]\ndefault_runtime_name = \"{name}\"\ndiscard_unpacked_layers = true\n{runtime}{registry}"
     )
 }
 
 fn schema_3(sandbox_image: &str, cni: &str, default: (Handler, bool), cdi: bool) -> String {
     let image = quoted(sandbox_image);
-    let head = head(3);
     let (runtime, name) = (runtime(RUNTIME_3, cni, default), default.0.name);
     let registry = registry(IMAGES_3);
     let cdi = if cdi { "\n[plugins.\"io.containerd.cri.v1.runtime\"]\nenable_cdi = true\n" } else { "" };
     format!(
-        "{head}\n[plugins.\"{IMAGES_3}\"]\ndiscard_unpacked_layers = true\n\n\
+        "\n[plugins.\"{IMAGES_3}\"]\ndiscard_unpacked_layers = true\n\n\
          [plugins.\"{IMAGES_3}\".pinned_images]\nsandbox = {image}\n{registry}{cdi}\n\
          [plugins.\"{RUNTIME_3}\".containerd]\ndefault_runtime_name = \"{name}\"\n{runtime}"
     )
