@@ -162,3 +162,14 @@ fn a_file_system_for_bpf_is_mounted_unless_the_call_says_otherwise() {
     assert!(content.contains("Where=/sys/fs/bpf\nType=bpf\n"), "{content}");
     assert_eq!(units("--mount-bpf-fs false"), json!(null));
 }
+
+/// The image's configuration of containerd imports what is in `/etc/containerd/config.d`, where scripts leave files.
+#[test]
+fn containerd_takes_more_from_where_the_image_has_it() {
+    let imports = |text: &str| {
+        let read = read(text, "1.32");
+        let plan = bringup_plan::compile(&read.documents[0], 0, &bringup_plan::LocalFiles::default()).plan;
+        plan.expect("a plan").to_json().contains("imports = [\\\"/etc/containerd/config.d/*.toml\\\"]")
+    };
+    assert!(imports(&format!("{HEAD}\n")));
+}

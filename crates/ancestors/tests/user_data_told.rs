@@ -451,3 +451,13 @@ fn all_signals_of_a_script_are_the_plans_and_the_rest_of_their_lines_stays() {
     assert_eq!(warned(&read, "it has no `--stack`"), [4]);
     assert!(scripts(&read).iter().any(|(_, script)| script.contains("handle.example")));
 }
+
+/// nodeadm writes the address into a kubeconfig, where a line break behind it is nothing.
+#[test]
+fn an_address_may_be_a_block_of_text() {
+    let config = CONFIG.replace("apiServerEndpoint: ", "apiServerEndpoint: |\n      ");
+    let read = of(&config);
+    group(&read);
+    let api = read.documents[0].cluster.spec.api.as_ref().expect("api");
+    assert_eq!(api.endpoint, "https://ABCD.gr7.us-west-2.eks.amazonaws.com");
+}

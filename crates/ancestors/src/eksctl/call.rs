@@ -9,6 +9,7 @@ use super::{flags, helper, kubelet, node_config};
 use crate::codes;
 use crate::tell::Teller;
 use crate::tree::{list, text};
+use crate::user_data::bpf;
 use crate::user_data::call::{beside_the_point, tell_of_family};
 
 /// What a call says that the group may say, too.
@@ -197,7 +198,8 @@ fn apply(name: &str, value: &str, at: &Node, parts: &mut Parts, said: &mut Said,
             differs(name, "do it with a command of `preBootstrapCommands`", at, tell);
         }
         "mount-bpf-fs" if value == "false" => {
-            beside_the_point(name, "systemd mounts that file system by itself", at, tell);
+            let mounts = |unit: &Node| unit.get("name").and_then(Node::text) == Some(bpf::NAME);
+            parts.settings.units.retain(|unit| !mounts(unit));
         }
         "aws-api-retry-attempts" if !value.is_empty() => {
             beside_the_point(name, "the agent asks again by rules of its own", at, tell);

@@ -11,6 +11,7 @@ use crate::codes;
 use crate::fields::Record;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
+use crate::user_data::bpf;
 
 /// What is known of a group while it is translated.
 pub(super) struct Given<'a> {
@@ -82,6 +83,9 @@ pub(super) fn translated(
         steps: if known.is_some() { steps::before_bootstrap(&given, tell) } else { Vec::new() },
         learnt: Learnt::default(),
     };
+    if family == Family::AmazonLinux2 {
+        parts.settings.units.push(bpf::unit(span));
+    }
     match fields.entry("overrideBootstrapCommand").filter(|_| known.is_some()) {
         Some(own) if family == Family::AmazonLinux2023 => {
             node_config::lay_over(own, &given, &mut parts, tell);

@@ -58,7 +58,10 @@ fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node> {
     .map(|(key, path)| required(&cluster, key, path, given.span, tell));
 
     let mut api = Branch::new(endpoint.map_or(given.span, |endpoint| endpoint.span));
-    api.put_some("endpoint", endpoint.cloned());
+    // A block of text ends with a line break, which nodeadm writes behind the address.
+    let on_one_line =
+        |node: &Node| node.text().map_or_else(|| node.clone(), |address| text(node.span, address.trim_end()));
+    api.put_some("endpoint", endpoint.map(on_one_line));
     api.put_some("certificateAuthority", authority.cloned());
     if cluster.flag("enableOutpost") == Some(true) {
         api.put_some("clusterId", cluster.get("id").cloned());

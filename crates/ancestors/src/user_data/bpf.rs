@@ -5,8 +5,9 @@ use bringup_yaml::Node;
 
 use crate::tree::{Branch, plain, text};
 
-/// The unit's name and what is in it, as on a node that the script has set up.
-const NAME: &str = "sys-fs-bpf.mount";
+/// The unit's name.
+pub(crate) const NAME: &str = "sys-fs-bpf.mount";
+/// What is in it on a node that the script has set up.
 const CONTENT: &str = "[Unit]\n\
     Description=BPF mounts\n\
     Documentation=https://docs.kernel.org/bpf/index.html\n\

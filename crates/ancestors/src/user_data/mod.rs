@@ -3,7 +3,7 @@
 //! The call is read and not run: its flags become fields, and what the script does before and after it becomes steps. A script
 //! without such a call is a step of the group that stands beside it, such as that of a NodeConfig in the same message.
 
-mod bpf;
+pub(crate) mod bpf;
 pub(crate) mod call;
 pub(crate) mod drop_ins;
 pub(crate) mod init;

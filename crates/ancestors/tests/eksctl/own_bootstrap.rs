@@ -223,7 +223,6 @@ fn flags_of_the_cluster_are_carried_out_or_told() {
     for (flags, words) in [
         ("--cluster-id abc", "`--cluster-id` of the call counts for nothing"),
         ("--enable-local-outpost true", "`--enable-local-outpost` of the call has no `--cluster-id`"),
-        ("--mount-bpf-fs false", "`--mount-bpf-fs` of the call"),
         ("--aws-api-retry-attempts 9", "`--aws-api-retry-attempts` of the call counts for nothing"),
         ("--ip-family ipv6", "`--ip-family ipv6` of the call is not enough"),
         (
@@ -235,4 +234,16 @@ fn flags_of_the_cluster_are_carried_out_or_told() {
         assert!(is_told(&text(flags), words), "{flags}: {:#?}", told(&text(flags)));
     }
     assert!(!is_told(&text("--ip-family ipv6 --service-ipv6-cidr fd00:10::/108"), "--ip-family"));
+}
+
+/// `bootstrap.sh` has a file system for BPF mounted, which systemd 219 does not by itself.
+#[test]
+fn a_file_system_for_bpf_is_mounted_on_amazon_linux_2() {
+    let units = |text: &str| -> Vec<String> {
+        group(&config(text)).units.into_iter().map(|unit| unit.name).collect()
+    };
+    assert_eq!(units("nodeGroups: [{name: ng, amiFamily: AmazonLinux2}]\n"), ["sys-fs-bpf.mount"]);
+    assert_eq!(units("nodeGroups: [{name: ng, amiFamily: Ubuntu2204}]\n"), Vec::<String>::new());
+    assert_eq!(units(&calling("", "--mount-bpf-fs true")), ["sys-fs-bpf.mount"]);
+    assert_eq!(units(&calling("", "--mount-bpf-fs false")), Vec::<String>::new());
 }
