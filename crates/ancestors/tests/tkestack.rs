@@ -617,3 +617,41 @@ fn another_version_is_told() {
     let wanted = "cluster.yaml:1:13 ancestor/field-refused version `platform.tkestack.io/v2` of tkestack's documents is not understood";
     assert_eq!(errors, [wanted]);
 }
+
+/// Values that tkestack's API refuses, and fields that shape nothing beside others.
+#[test]
+fn fields_without_effect_and_of_other_types_are_named() {
+    let messages = |spec: &str, features: &str, severity: Severity| -> Vec<String> {
+        let text = cluster(spec, features);
+        let read = read(&[("theirs.yaml", &text)]);
+        told(&read, severity).into_iter().filter(|line| !line.contains("stays in this file")).collect()
+    };
+    let etcd = format!("{ONE}\netcd: {{external: {{endpoints: one, caFile: [a]}}}}");
+    assert_eq!(messages(&etcd, "", Severity::Error).len(), 2);
+    let both = format!(
+        "{ONE}\netcd:\n  local: {{dataDir: /a}}\n  external: {{endpoints: [\"https://a:2379\"], caFile: /a, certFile: /b, keyFile: /c}}"
+    );
+    assert_eq!(
+        messages(&both, "", Severity::Warning),
+        ["theirs.yaml:11:5 ancestor/field-differs beside `external`, `local` has no effect: no etcd is made"]
+    );
+    let proxy = |fields: &str| {
+        format!("version: 1.20.15\nmachines:\n- {{ip: 10.0.0.9, password: eA==, proxy: {{{fields}}}}}")
+    };
+    assert_eq!(
+        messages(&proxy("ip: 1.2.3.4, port: 22"), "", Severity::Warning),
+        [
+            "theirs.yaml:9:44 ancestor/field-differs a proxy without a `type` is not used, with tkestack as here"
+        ]
+    );
+    assert_eq!(
+        messages(&proxy("type: SSHJumpServer, ip: 1.2.3.4, passPhrase: eA=="), "", Severity::Warning),
+        ["theirs.yaml:9:78 ancestor/field-differs there is no key of `1.2.3.4` that this pass phrase is for"]
+    );
+    let single = format!("{ONE}\nclusterCIDR: 10.244.0.0/16").replace("1.20.15", "1.22.4");
+    let told = messages(&single, "ipv6DualStack: true", Severity::Warning);
+    assert!(
+        told.iter().any(|line| line.contains("`ipv6DualStack` needs a range of pods of each family")),
+        "{told:#?}"
+    );
+}

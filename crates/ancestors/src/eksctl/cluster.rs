@@ -113,6 +113,7 @@ pub(super) fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node>
     for group in &groups {
         agent(group, tell);
     }
+    tell_of_reach(&groups, tell);
 
     let mut spec = Branch::new(span);
     spec.put("flavour", flavour(&groups, span, tell));
@@ -140,6 +141,28 @@ pub(super) fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node>
     tree.put("metadata", meta.into_node());
     tree.put("spec", spec.into_node());
     Some(tree.into_node())
+}
+
+/// With eksctl, all nodes of a cluster are in one security group: its own for groups that it makes, EKS' for managed ones.
+fn tell_of_reach(groups: &[Group], tell: &mut Teller<'_>) {
+    let Some(first) = groups.iter().find(|group| !shares(&group.tree)) else { return };
+    let message = "with eksctl, nodes also have a security group that all groups of the cluster share, and which one is not in this file: pods reach those of their own group only, the cluster's DNS among them";
+    let hint = "write its id as `sharedNodeSecurityGroup` under `vpc`; for managed groups, write the cluster's under `securityGroups: {attachIDs: [...]}` of each";
+    if groups.len() > 1 {
+        tell.warning_unless(all_share, (codes::FIELD_DIFFERS, first.span), message, hint);
+    } else {
+        tell.note(codes::DIFFERENCE, first.span, message, hint);
+    }
+}
+
+/// Whether a group has a security group beside its own.
+fn shares(group: &Node) -> bool {
+    group.get("launch").and_then(|launch| launch.get("securityGroups")).is_some()
+}
+
+fn all_share(document: &Node) -> bool {
+    let groups = document.get("spec").and_then(|spec| spec.get("nodeGroups")).and_then(Node::items);
+    groups.unwrap_or_default().iter().all(shares)
 }
 
 /// Nobody's image has the agent by itself.

@@ -1,6 +1,6 @@
 //! How instances are launched.
 
-use bringup_yaml::Node;
+use bringup_yaml::{Content, Node};
 
 use super::cluster::Cluster;
 use super::group::Given;
@@ -69,16 +69,29 @@ fn image(launch: &mut Branch, given: &Given<'_>, cluster: &Cluster<'_>, arm: boo
     }
 }
 
+/// How `ssh` names a key.
+const KEYS: [&str; 3] = ["publicKeyName", "publicKey", "publicKeyPath"];
+
+/// What `ssh` says beside keys.
+fn without_keys(ssh: &Node) -> Node {
+    let mut ssh = ssh.clone();
+    if let Content::Map(entries) = &mut ssh.content {
+        entries.retain(|entry| !KEYS.contains(&entry.key.as_str()));
+    }
+    ssh
+}
+
 /// The key pair, where one is named, or the key itself.
 fn put_key(launch: &mut Branch, given: &Given<'_>, tell: &mut Teller<'_>) {
     let Some(field) = given.fields.entry("ssh") else { return };
     // A key that is not allowed in says nothing.
     if field.value.get("allow").and_then(Node::text) == Some("false") {
+        let rest = without_keys(&field.value);
+        record(Some(&rest), "`ssh`", tables::SSH, tell);
         return;
     }
     let ssh = record(Some(&field.value), "`ssh`", tables::SSH, tell);
-    let named =
-        ["publicKeyName", "publicKey", "publicKeyPath"].iter().any(|field| ssh.entry(field).is_some());
+    let named = KEYS.iter().any(|field| ssh.entry(field).is_some());
     if !named && ssh.flag("allow") == Some(true) {
         let message =
             "eksctl would let in the key of whoever runs it (`~/.ssh/id_rsa.pub`); here nobody is let in";

@@ -7,8 +7,10 @@ use crate::shapes::MAP;
 use crate::shapes::Shape::{Flag, Text};
 
 const CONTROLLERS: &str = "what the cloud's controllers do";
+const ACCOUNT: &str = "the account that the machines are made in";
+const NETWORK: &str = "the network that the machines are made in";
 
-/// `spec.cloudProvider`, of which there is one key. Of other clouds than AWS it is told as a whole.
+/// `spec.cloudProvider`, of which there is one key.
 pub(super) const CLOUDS: &[Field] = &[
     ("aws", Is(MAP)),
     ("azure", Is(MAP)),
@@ -36,4 +38,46 @@ pub(super) const AWS: &[Field] = &[
     ("spotinstProduct", Aside("which machines are made")),
     ("useIPBasedNodeNames", Is(Flag)),
     ("warmPool", Differs(WARM_POOL)),
+];
+
+/// What of another cloud than AWS has fields, by its key.
+pub(super) const OTHERS: &[(&str, &[Field])] = &[
+    ("azure", AZURE),
+    ("do", &[]),
+    ("gce", GCE),
+    ("hetzner", &[]),
+    ("linode", &[]),
+    ("metal", &[]),
+    ("openstack", OPENSTACK),
+    ("scaleway", &[]),
+];
+
+const AZURE: &[Field] = &[
+    ("adminUser", Differs("make this user with a step, or where the machines are made")),
+    ("resourceGroupName", Aside(ACCOUNT)),
+    ("routeTableName", Aside(NETWORK)),
+    ("storageAccountID", Aside(ACCOUNT)),
+    ("subscriptionID", Aside(ACCOUNT)),
+    ("tenantID", Aside(ACCOUNT)),
+];
+
+const GCE: &[Field] = &[
+    ("binariesLocation", Aside("where the cloud's own tools come from")),
+    ("multizone", Aside(CONTROLLERS)),
+    ("nodeInstancePrefix", Aside(CONTROLLERS)),
+    ("nodeTags", Aside(CONTROLLERS)),
+    ("pdCSIDriver", Aside("what runs in the cluster")),
+    ("project", Aside(ACCOUNT)),
+    ("serviceAccount", Aside("what the machines may do in the cloud")),
+    ("useStartupScript", Aside("by which key of the machine's metadata its user-data comes")),
+];
+
+const OPENSTACK: &[Field] = &[
+    ("blockStorage", Aside("what runs in the cluster")),
+    ("insecureSkipVerify", Aside(CONTROLLERS)),
+    ("loadbalancer", Aside(CONTROLLERS)),
+    ("metadata", Differs("have machines made with a config drive where this asks for one")),
+    ("monitor", Aside(CONTROLLERS)),
+    ("network", Aside(NETWORK)),
+    ("router", Aside(NETWORK)),
 ];

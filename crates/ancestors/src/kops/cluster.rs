@@ -4,10 +4,10 @@ use bringup_diag::Span;
 use bringup_spec::KubernetesVersion;
 use bringup_yaml::{Entry, Node};
 
-use super::cloud_fields::{AWS, CLOUDS};
+use super::cloud_fields::{AWS, CLOUDS, OTHERS};
 use super::cluster_fields::{
-    AMAZON_VPC, API, ASSETS, CLUSTER, EGRESS_PROXY, HTTP_PROXY, KUBE_DNS, NETWORKING, NODE_LOCAL_DNS, SUBNET,
-    TOPOLOGY, TOPOLOGY_DNS,
+    AMAZON_VPC, API, ASSETS, CLUSTER, EGRESS_PROXY, EXTERNAL_POLICIES, HTTP_PROXY, KUBE_DNS, KUBE_PROXY,
+    NETWORKING, NODE_LOCAL_DNS, SUBNET, TOPOLOGY, TOPOLOGY_DNS,
 };
 use super::file_assets::{self, FileAsset};
 use super::hooks::{self, Hook};
@@ -17,7 +17,7 @@ use super::names::plain_name;
 use super::role::Role;
 use super::software::Software;
 use super::sysctls::Surroundings;
-use super::{cilium, machine, network, runtime};
+use super::{cilium, network, runtime, updates};
 use crate::codes;
 use crate::fields::Record;
 use crate::ids;
@@ -87,6 +87,7 @@ impl<'a> Cluster<'a> {
         let networking = nested("networking", "`networking` of kops", NETWORKING);
         nested("api", "`api` of kops", API);
         nested("assets", "`assets` of kops", ASSETS);
+        nested("externalPolicies", "`externalPolicies` of kops", EXTERNAL_POLICIES);
         let kube_dns = spec.get("kubeDNS").map(|node| tell.record(node, "`kubeDNS` of kops", KUBE_DNS));
         let local_dns = kube_dns
             .and_then(|record| record.get("nodeLocalDNS"))
@@ -185,10 +186,10 @@ impl<'a> Cluster<'a> {
             key_name: self.spec.entry("sshKeyName"),
             tags: self.spec.get("cloudLabels"),
             labels,
-            policies: if role == Role::Node {
-                of("node")
-            } else {
-                of("control-plane").or_else(|| of("master"))
+            policies: match role {
+                Role::Node => of("node"),
+                Role::ApiServer => of("apiserver"),
+                _ => of("control-plane").or_else(|| of("master")),
             },
         }
     }
@@ -232,14 +233,17 @@ impl<'a> Cluster<'a> {
         Software::of(self).tell(has_api_server, place, tell);
         self.tell_other_runtime(tell);
         self.tell_mirror(tell);
-        let proxy = self.spec.get("kubeProxy").and_then(|proxy| proxy.get("enabled"));
+        let fields = self.spec.get("kubeProxy");
+        let fields = fields.map(|fields| tell.record(fields, "`kubeProxy` of kops", KUBE_PROXY));
+        let proxy = fields.and_then(|fields| fields.get("enabled"));
         if proxy.is_none_or(is_true) {
             let place = self.spec.entry("kubeProxy").map_or(place, |entry| entry.key_span);
-            let hint = "run kube-proxy as a DaemonSet, or write its manifest to `/etc/kubernetes/manifests` with `fileAssets`";
-            tell.note(codes::DIFFERENCE, place, "kops runs kube-proxy as a static pod of every node", hint);
+            let message = "kops runs kube-proxy as a static pod of every node; here nothing runs it: without it, pods reach no service";
+            let hint = "run kube-proxy as a DaemonSet, or write its manifest to `/etc/kubernetes/manifests` with `fileAssets`; `kubeProxy: {enabled: false}` where the pod network does its work";
+            tell.warning(codes::FIELD_DIFFERS, place, message, hint);
         }
         self.tell_names(tell);
-        machine::updates(self.spec.entry("updatePolicy"), Some(place), tell);
+        updates::told(self.spec.entry("updatePolicy"), Some(place), tell);
     }
 
     /// Settings of the runtime that nodes do not have.
@@ -398,6 +402,17 @@ fn cloud<'a>(document: &'a Node, spec: &Record<'a>, tell: &mut Teller<'_>) -> &'
         if let Some(aws) = clouds.get("aws") {
             tell.record(aws, "`cloudProvider.aws` of kops", AWS);
         }
+        for (name, fields) in OTHERS {
+            if let Some(other) = clouds.get(name) {
+                tell.record(other, &format!("`cloudProvider.{name}` of kops"), fields);
+            }
+        }
+        let mut further = entry.value.entries().unwrap_or_default().iter().filter(|entry| is_cloud(entry));
+        if let (Some(first), Some(second)) = (further.next(), further.next()) {
+            let message =
+                format!("machines are in one cloud, and `{}` is named before `{}`", first.key, second.key);
+            tell.error(codes::WRONG_TYPE, second.key_span, message, "keep one of the two; kops refuses both");
+        }
     }
     let named = entry.value.entries().and_then(|entries| entries.first()).map(|entry| entry.key.as_str());
     let cloud = entry.value.text().or(named).unwrap_or_default();
@@ -410,6 +425,10 @@ fn cloud<'a>(document: &'a Node, spec: &Record<'a>, tell: &mut Teller<'_>) -> &'
     let hint = "give a facts file for what only the machine knows; the cloud's own controller finds a node by its name";
     tell.warning(codes::FIELD_DIFFERS, entry.key_span, message, hint);
     cloud
+}
+
+fn is_cloud(entry: &Entry) -> bool {
+    CLOUDS.iter().any(|(name, _)| *name == entry.key)
 }
 
 fn proxy_of(node: &Node, tell: &mut Teller<'_>) -> Node {

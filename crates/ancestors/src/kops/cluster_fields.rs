@@ -2,7 +2,7 @@
 
 use crate::fields::Field;
 use crate::fields::Use::{Aside, Differs, Is};
-use crate::shapes::Shape::{Fields, Flag, MapOf, Number, Text, TextOr};
+use crate::shapes::Shape::{Fields, Flag, Number, Text, TextOr};
 use crate::shapes::{LIST, MAP, TEXT_MAP, TEXTS};
 
 const IN_CLUSTER: &str = "what runs in the cluster";
@@ -56,7 +56,7 @@ pub(super) const CLUSTER: &[Field] = &[
     ("etcdClusters", Aside(CONTROL_PLANE)),
     ("externalDNS", Aside(IN_CLUSTER)),
     ("externalDns", Aside(IN_CLUSTER)),
-    ("externalPolicies", Is(MapOf(&TEXTS))),
+    ("externalPolicies", Is(MAP)),
     ("fileAssets", Is(LIST)),
     ("gossipConfig", Differs(GOSSIP)),
     ("hooks", Is(LIST)),
@@ -67,7 +67,7 @@ pub(super) const CLUSTER: &[Field] = &[
     ("kubeAPIServer", Aside(API_SERVER)),
     ("kubeControllerManager", Aside(CONTROL_PLANE)),
     ("kubeDNS", Is(MAP)),
-    ("kubeProxy", Is(Fields(&[("enabled", Flag)]))),
+    ("kubeProxy", Is(MAP)),
     ("kubeScheduler", Aside(CONTROL_PLANE)),
     ("kubelet", Is(MAP)),
     ("kubernetesAPIAccess", Aside(FIREWALL)),
@@ -105,6 +105,40 @@ pub(super) const CLUSTER: &[Field] = &[
     ("updatePolicy", Is(Text)),
     ("useHostCertificates", Aside("the control plane's pods")),
     ("warmPool", Differs(super::group_fields::WARM_POOL)),
+];
+
+/// `spec.externalPolicies`, by the role of machines.
+pub(super) const EXTERNAL_POLICIES: &[Field] = &[
+    ("apiserver", Is(TEXTS)),
+    ("bastion", Aside("what machines that are no nodes may do in the cloud")),
+    ("control-plane", Is(TEXTS)),
+    ("master", Is(TEXTS)),
+    ("node", Is(TEXTS)),
+];
+
+/// `spec.kubeProxy`, which is told as a whole: nothing here runs kube-proxy.
+pub(super) const KUBE_PROXY: &[Field] = &[
+    ("bindAddress", Is(Text)),
+    ("clusterCIDR", Is(Text)),
+    ("conntrackMaxPerCore", Is(Number)),
+    ("conntrackMin", Is(Number)),
+    ("cpuLimit", Is(Text)),
+    ("cpuRequest", Is(Text)),
+    ("enabled", Is(Flag)),
+    ("featureGates", Is(MAP)),
+    ("hostnameOverride", Is(Text)),
+    ("image", Is(Text)),
+    ("ipvsExcludeCIDRs", Is(TEXTS)),
+    ("ipvsExcludeCidrs", Is(TEXTS)),
+    ("ipvsMinSyncPeriod", Is(Text)),
+    ("ipvsScheduler", Is(Text)),
+    ("ipvsSyncPeriod", Is(Text)),
+    ("logLevel", Is(Number)),
+    ("master", Is(Text)),
+    ("memoryLimit", Is(Text)),
+    ("memoryRequest", Is(Text)),
+    ("metricsBindAddress", Is(Text)),
+    ("proxyMode", Is(Text)),
 ];
 
 /// `spec.networking`: the pod network, and in v1alpha3 all that is about addresses.

@@ -4,7 +4,7 @@ use bringup_diag::Span;
 use bringup_yaml::{Entry, Node};
 
 use super::circumstances::Circumstances;
-use super::cluster::{Cluster, PodAddresses};
+use super::cluster::{Cluster, PodAddresses, is_true};
 use super::group_fields::GROUP;
 use super::hooks::{self, hooks};
 use super::image::{DEFAULT, System, is_arm, system};
@@ -17,10 +17,10 @@ use super::nvidia::{self, is_nvidia};
 use super::role::Role;
 use super::runtime::{self, Runtime, containerd, containerd_settings};
 use super::scaling::{scaling, tell_of_machines};
-use super::software::Software;
+use super::software::{self, Software};
 use super::steps::words;
 use super::sysctls::kernel;
-use super::{file_assets, machine, parts};
+use super::{file_assets, machine, parts, updates};
 use crate::codes;
 use crate::fields::{Record, is_nothing};
 use crate::tell::Teller;
@@ -290,18 +290,23 @@ fn programs(
     let mut names = Names::default();
     let sandbox = value(kubelet, "podInfraContainerImage");
     let mut assets = Vec::new();
+    let mut has_runtime = false;
     let runtime = if cluster.docker {
         let settings = runtime::docker(cluster.docker_settings, sandbox, *span);
         Runtime { settings, files: Vec::new() }
     } else {
         let own = containerd_settings(record.get("containerd"), "containerd of a kops group", tell);
+        if let Some(own) = record.get("containerd") {
+            software::tell_of_group(own, tell);
+        }
+        has_runtime = value(&own, "skipInstall").is_some_and(is_true);
         let settings = laid_over(&cluster.containerd, &own);
         assets.extend(image_credentials(cluster, &settings, *system, is_arm, *span, branch, tell));
         let usual = text(*span, cluster.sandbox_image());
         containerd(&settings, sandbox.unwrap_or(&usual), (cluster.minor, is_nvidia), *span, tell)
     };
     branch.put_full("runtime", runtime.settings);
-    let fetched = Software::of(cluster).group(*system, *role, is_arm, *span);
+    let fetched = Software::of(cluster).group(*system, *role, (is_arm, has_runtime), *span);
     branch.put_full("software", fetched.software);
     assets.extend(fetched.assets);
     branch.put_full("assets", list(*span, assets));
@@ -312,6 +317,8 @@ fn programs(
     let mut files = vec![kernel.file];
     files.extend(runtime.files);
     files.extend(file_assets::files(&own_files, &cluster.files, *role));
+    let policies = (record.entry("updatePolicy"), cluster.spec.entry("updatePolicy"));
+    files.extend(updates::file(*system, policies, &files));
     branch.put_full("files", list(*span, files));
     let mut manifests = Branch::new(*span);
     let path = value(kubelet, "podManifestPath").and_then(Node::text).unwrap_or(MANIFESTS);
@@ -326,9 +333,11 @@ fn programs(
     let added = hooks(&own_hooks, &cluster.hooks, *role, cluster.docker, &mut names, tell);
     steps.extend(added.steps);
     branch.put_full("steps", list(*span, steps));
-    branch.put_full("units", list(*span, added.units));
+    let mut units = added.units;
+    units.extend(updates::unit(*system, &units, *span));
+    branch.put_full("units", list(*span, units));
     branch.put_full("parts", list(*span, parts));
-    machine::updates(record.entry("updatePolicy"), None, tell);
+    updates::told(record.entry("updatePolicy"), None, tell);
     if let Some(compress) =
         record.entry("compressUserData").filter(|_| record.flag("compressUserData") == Some(true))
     {

@@ -1,10 +1,9 @@
-//! What kops does to the machine itself: software, packages, volumes, updates.
+//! What kops does to the machine itself: packages and volumes.
 
 use std::fmt::Write as _;
 
-use bringup_diag::Span;
 use bringup_spec::Text;
-use bringup_yaml::{Entry, Node};
+use bringup_yaml::Node;
 
 use super::group_fields::VOLUME_MOUNT;
 use super::image::System;
@@ -95,22 +94,5 @@ fn word(text: &str) -> String {
         text.to_owned()
     } else {
         format!("'{}'", text.replace('\'', "'\\''"))
-    }
-}
-
-/// kops sets up a service that updates the system by itself, unless it is told that others do: with `usual`, also where
-/// nothing is said.
-pub(super) fn updates(policy: Option<&Entry>, usual: Option<Span>, tell: &mut Teller<'_>) {
-    let place = match policy {
-        Some(policy) => (policy.value.text() != Some("external")).then_some(policy.key_span),
-        None => usual,
-    };
-    if let Some(place) = place {
-        let message = "kops has nodes update their system by themselves; here nothing is set up that does";
-        let hint = "write `update: {enabled: true}` in additions to update it before it joins, and install such a service with a step";
-        match policy {
-            Some(_) => tell.warning(codes::FIELD_DIFFERS, place, message, hint),
-            None => tell.note(codes::DIFFERENCE, place, message, hint),
-        }
     }
 }

@@ -34,6 +34,7 @@ mod scaling;
 mod software;
 mod steps;
 mod sysctls;
+mod updates;
 
 use bringup_diag::closest;
 use bringup_yaml::Node;

@@ -10,6 +10,7 @@ use super::releases::{Piece, Release, release};
 use super::role::Role;
 use super::runtime_fields::{PACKAGES, RUNC};
 use crate::codes;
+use crate::fields::is_nothing;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, text};
 
@@ -98,8 +99,14 @@ impl<'a> Software<'a> {
         }
     }
 
-    /// The software of a group.
-    pub(super) fn group(&self, system: System, role: Role, is_arm: bool, span: Span) -> Fetched {
+    /// The software of a group. `has_runtime` is whether the group itself says that its image has one.
+    pub(super) fn group(
+        &self,
+        system: System,
+        role: Role,
+        (is_arm, has_runtime): (bool, bool),
+        span: Span,
+    ) -> Fetched {
         let mut software = Branch::new(span);
         let fetched = |piece, version: Option<&str>| {
             let found = release(piece, version?, is_arm, self.mirror);
@@ -112,7 +119,7 @@ impl<'a> Software<'a> {
         let mut assets = Vec::new();
         if self.runtime == Source::Docker {
             software.put_some("runtime", package().map(Branch::into_node));
-        } else if self.runtime == Source::Image || system.has_containerd() {
+        } else if self.runtime == Source::Image || has_runtime || system.has_containerd() {
             software.put("runtime", source(span, "image").into_node());
         } else {
             let own = self.own_containerd.and_then(|given| named(given, is_arm));
@@ -164,8 +171,12 @@ impl<'a> Software<'a> {
         for (piece, version, is_wanted) in [
             (Piece::Kubelet, self.kubelet.as_deref(), !self.is_own_build),
             (Piece::Kubectl, self.kubelet.as_deref(), has_api_server && !self.is_own_build),
-            (Piece::Containerd, self.containerd.as_deref(), containerd && self.own_containerd.is_none()),
-            (Piece::Runc, self.runc.as_deref(), containerd && self.own_runc.is_none()),
+            (
+                Piece::Containerd,
+                self.containerd.as_deref(),
+                containerd && !self.own_containerd.is_some_and(is_whole),
+            ),
+            (Piece::Runc, self.runc.as_deref(), containerd && !self.own_runc.is_some_and(is_whole)),
             (Piece::Cni, self.cni, self.has_cni),
         ] {
             match version.map(|version| (version, release(piece, version, false, self.mirror))) {
@@ -177,6 +188,7 @@ impl<'a> Software<'a> {
             }
         }
         for given in [self.own_containerd, self.own_runc].into_iter().flatten() {
+            tell_halves(given, tell);
             if self.runtime == Source::Image {
                 let message = "with `skipInstall` these archives are not fetched, with kops as here";
                 tell.note(codes::DIFFERENCE, given.span, message, "take one of the two away");
@@ -314,6 +326,43 @@ fn named(packages: &Node, is_arm: bool) -> Option<Branch> {
 fn address(packages: &Node, is_arm: bool) -> Option<(Node, Node)> {
     let (url, digest) = if is_arm { ("urlArm64", "hashArm64") } else { ("urlAmd64", "hashAmd64") };
     Some((packages.get(url)?.clone(), packages.get(digest)?.clone()))
+}
+
+/// The two keys of an archive, by processor.
+const HALVES: [(&str, &str); 2] = [("urlAmd64", "hashAmd64"), ("urlArm64", "hashArm64")];
+
+/// Whether an archive is named with its digest, for one of the processors.
+fn is_whole(packages: &Node) -> bool {
+    HALVES.iter().any(|(url, digest)| packages.get(url).is_some() && packages.get(digest).is_some())
+}
+
+/// Tells of an address without a digest, or the other way round: kops then fetches its own.
+fn tell_halves(packages: &Node, tell: &mut Teller<'_>) {
+    for (url, digest) in HALVES {
+        let (here, missing) = match (packages.get(url), packages.get(digest)) {
+            (Some(url), None) => (url, digest),
+            (None, Some(digest)) => (digest, url),
+            _ => continue,
+        };
+        let message = format!(
+            "this has no effect without `{missing}`, with kops as here: what kops has itself is fetched"
+        );
+        tell.warning(codes::FIELD_DIFFERS, here.span, message, format!("add `{missing}`, or take it away"));
+    }
+}
+
+/// Tells of archives that a group asks for: kops fetches the same ones for all groups.
+pub(super) fn tell_of_group(containerd: &Node, tell: &mut Teller<'_>) {
+    for entry in containerd.entries().unwrap_or_default() {
+        if matches!(entry.key.as_str(), "packages" | "runc") && !is_nothing(&entry.value) {
+            let message = format!(
+                "`{}` of a group has no effect, with kops as here: nodes fetch what the Cluster names",
+                entry.key
+            );
+            let hint = "write it under `containerd` of the Cluster, or take it away";
+            tell.warning(codes::FIELD_DIFFERS, entry.key_span, message, hint);
+        }
+    }
 }
 
 /// Accounts for the fields of `containerd.packages` and `containerd.runc`.

@@ -266,6 +266,11 @@ impl<'a> Cluster<'a> {
             let message = "`displayName` of a cluster shapes the console, not the node: it is left aside";
             tell.note(codes::FIELD_ASIDE, entry.key_span, message, "the node comes up the same without it");
         }
+        let prefix = self.metadata.entry("generateName");
+        if let Some(entry) = prefix.filter(|_| self.naming.source != Source::Prefix) {
+            let message = "`generateName` has no effect where a cluster has a name: it is left aside";
+            tell.note(codes::FIELD_ASIDE, entry.key_span, message, "the node comes up the same without it");
+        }
         if self.naming.source != Source::Written {
             let name = &self.naming.name;
             let message =

@@ -153,7 +153,17 @@ impl ControlPlane<'_> {
         cluster.put_full("etcd", self.etcd(tell));
         let images = self.annotations.and_then(|annotations| annotations.get(IMAGES));
         cluster.put_some("imageRepository", images.cloned());
-        if self.features.flag("ipv6DualStack") == Some(true) && self.minor < BOTH_FAMILIES {
+        let both = self
+            .features
+            .entry("ipv6DualStack")
+            .filter(|_| self.features.flag("ipv6DualStack") == Some(true));
+        if let Some(both) = both.filter(|_| self.ranges.pods.len() < 2) {
+            let message = "`ipv6DualStack` needs a range of pods of each family: nodes have addresses of one family only";
+            let hint =
+                "write both under `clusterCIDR` and `serviceCIDR`, such as `10.244.0.0/16,fd00:10:16::/64`";
+            tell.warning(codes::FIELD_DIFFERS, both.key_span, message, hint);
+        }
+        if both.is_some() && self.minor < BOTH_FAMILIES {
             let mut gates = Branch::new(span);
             gates.put("IPv6DualStack", plain(span, true));
             cluster.put("featureGates", gates.into_node());
@@ -208,7 +218,12 @@ impl ControlPlane<'_> {
         let record = node.map(|node| tell.record(node, "`etcd` of tkestack", tables::ETCD));
         let external = record.and_then(|record| record.get("external"));
         if let Some(external) = external {
-            tell.record(external, "`external` of `etcd`", tables::EXTERNAL_ETCD);
+            let fields = tell.record(external, "`external` of `etcd`", tables::EXTERNAL_ETCD);
+            types::check(fields, types::EXTERNAL_ETCD, tell);
+            if let Some(local) = record.and_then(|record| record.entry("local")) {
+                let message = "beside `external`, `local` has no effect: no etcd is made";
+                tell.warning(codes::FIELD_DIFFERS, local.key_span, message, "remove one of the two");
+            }
             etcd.put("external", external.clone());
             return etcd.into_node();
         }

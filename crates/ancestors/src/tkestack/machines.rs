@@ -143,7 +143,14 @@ fn credentials(record: Record<'_>, span: Span, whose: &str, login: &mut Branch, 
     let (entry, what, ours) = match (key, password) {
         (Some(key), _) => (key, "PRIVATE_KEY", "key"),
         (None, Some(password)) => (password, "PASSWORD", "password"),
-        (None, None) => return,
+        (None, None) => {
+            if let Some(phrase) = present("passPhrase") {
+                let message = format!("there is no key of `{whose}` that this pass phrase is for");
+                let hint = "add `privateKey`, or remove it";
+                tell.warning(codes::FIELD_DIFFERS, phrase.key_span, message, hint);
+            }
+            return;
+        }
     };
     let name = variable(what, whose);
     let message = format!("`{}` of `{whose}` stays in this file: no secret is taken over", entry.key);
@@ -176,6 +183,11 @@ fn check_base64(name: &str, value: &Node, span: Span, tell: &mut Teller<'_>) {
 fn put_proxy(node: &Node, whose: &str, login: &mut Branch, tell: &mut Teller<'_>) {
     let proxy = tell.record(node, "a proxy of tkestack", tables::PROXY);
     let Some(kind) = proxy.get("type").filter(|kind| kind.text() != Some("")) else {
+        if let Some(address) = proxy.entry("ip") {
+            let message = "a proxy without a `type` is not used, with tkestack as here";
+            let hint = "add `type: SSHJumpServer`, or remove the proxy";
+            tell.warning(codes::FIELD_DIFFERS, address.key_span, message, hint);
+        }
         return;
     };
     match kind.text() {

@@ -10,6 +10,7 @@ pub(super) const CLUSTER: &[(&str, Shape)] = &[
     ("hostnameAsNodename", Flag),
     ("machines", LIST),
     ("publicAlternativeNames", TEXTS),
+    ("displayName", Text),
     ("clusterCIDR", Text),
     ("serviceCIDR", Text),
     ("version", Text),
@@ -24,7 +25,7 @@ pub(super) const FEATURES: &[(&str, Shape)] = &[
     ("containerRuntime", Text),
 ];
 pub(super) const METADATA: &[(&str, Shape)] =
-    &[("name", Text), ("labels", TEXT_MAP), ("annotations", TEXT_MAP)];
+    &[("name", Text), ("generateName", Text), ("labels", TEXT_MAP), ("annotations", TEXT_MAP)];
 pub(super) const MACHINE: &[(&str, Shape)] = &[
     ("ip", Text),
     ("username", Text),
@@ -35,6 +36,9 @@ pub(super) const MACHINE: &[(&str, Shape)] = &[
 ];
 pub(super) const LOCAL_ETCD: &[(&str, Shape)] =
     &[("dataDir", Text), ("serverCertSANs", TEXTS), ("peerCertSANs", TEXTS)];
+
+pub(super) const EXTERNAL_ETCD: &[(&str, Shape)] =
+    &[("endpoints", TEXTS), ("caFile", Text), ("certFile", Text), ("keyFile", Text)];
 
 /// Tells of values of other types.
 pub(super) fn check(record: Record<'_>, types: &[(&str, Shape)], tell: &mut Teller<'_>) {

@@ -183,3 +183,45 @@ fn notes_about_the_agent_follow_what_additions_say_of_it() {
     assert_eq!(told("  - {name: one, agent: image}\n"), [said(10, "the agent")]);
     assert_eq!(told("  - {agent: none}\n"), []);
 }
+
+/// A key that is not let in shapes nothing; what else `ssh` says is accounted for all the same.
+#[test]
+fn fields_beside_a_key_that_is_not_let_in_are_named() {
+    let text = config(
+        "nodeGroups:\n- name: ng\n  ssh:\n    allow: false\n    publicKeyPath: some.pub\n    enableSSM: true\n    enableSsm: true\n",
+    );
+    assert_eq!(
+        told(&text),
+        [
+            "error ancestor/unknown-field 12 unknown field `enableSSM` in `ssh`",
+            "note ancestor/field-aside 13 `enableSsm` of `ssh` shapes an agent that EKS' images have in any case, not the node: it is left aside",
+        ]
+    );
+}
+
+/// eksctl puts the nodes of all of its groups into a security group of the cluster's stack (`withShared`, on by default), EKS
+/// those of managed groups into the cluster's. Where the file does not say which, groups do not reach each other.
+#[test]
+fn groups_that_do_not_reach_each_other_are_told_of() {
+    let about = |text: &str| {
+        let told = read_text(text).findings;
+        told.into_iter()
+            .filter(|finding| finding.message.contains("share"))
+            .map(|f| f.severity)
+            .collect::<Vec<_>>()
+    };
+    let one = "nodeGroups:\n- name: a\n";
+    let two = "nodeGroups:\n- name: a\n- name: b\n  securityGroups: {withShared: true}\n";
+    assert_eq!(about(&config(one)), [Severity::Note]);
+    assert_eq!(about(&config(two)), [Severity::Warning]);
+    let named = format!("vpc: {{sharedNodeSecurityGroup: sg-0123456789abcdef0}}\n{two}");
+    assert_eq!(about(&config(&named)), []);
+    let attached = "managedNodeGroups:\n- {name: a, securityGroups: {attachIDs: [sg-0123456789abcdef0]}}\n- {name: b, securityGroups: {attachIDs: [sg-0123456789abcdef0]}}\n";
+    assert_eq!(about(&config(attached)), []);
+    let additions = "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec:\n  nodeGroups:\n  - {name: a, launch: {securityGroups: [sg-0123456789abcdef0]}}\n  - {name: b, launch: {securityGroups: [sg-0123456789abcdef0]}}\n";
+    let read = read(&[
+        Input { name: "cluster.yaml", text: &config(two) },
+        Input { name: "additions.yaml", text: additions },
+    ]);
+    assert!(!read.findings.iter().any(|finding| finding.message.contains("share")), "{:#?}", read.findings);
+}

@@ -73,7 +73,11 @@ fn plan(document: &Document, index: usize) -> Plan {
 fn told(text: &str) -> Vec<String> {
     let read = read_text(text);
     let refused = read.refused.iter().flat_map(|refused| &refused.findings);
-    let usual = ["the agent is taken to be in the image", "volumes are encrypted unless"];
+    let usual = [
+        "the agent is taken to be in the image",
+        "volumes are encrypted unless",
+        "with eksctl, nodes also have a security group",
+    ];
     read.findings
         .iter()
         .chain(refused)

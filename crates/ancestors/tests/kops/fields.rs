@@ -228,3 +228,25 @@ fn additions_know_a_cluster_and_a_group_by_both_names() {
         ["the groups are `nodes-a`; leave `name` out to add to each"]
     );
 }
+
+/// `spec.externalPolicies` is by the role of machines; `spec.cloudProvider` of v1alpha3 has the fields of one cloud.
+#[test]
+fn roles_and_clouds_that_are_misspelt_are_named() {
+    let text =
+        format!("{}{}", cluster("externalPolicies: {nodes: [\"arn:aws:iam::1:policy/a\"]}"), group(""));
+    assert_eq!(errors(&text), ["unknown field `nodes` in `externalPolicies` of kops"]);
+    let third = |cloud: &str| {
+        format!("{}{}", cluster(""), group(""))
+            .replace("v1alpha2", "v1alpha3")
+            .replace("cloudProvider: aws", &format!("cloudProvider: {cloud}"))
+    };
+    assert_eq!(
+        errors(&third("{gce: {project: some, nodeTagz: a}}")),
+        ["unknown field `nodeTagz` in `cloudProvider.gce` of kops"]
+    );
+    assert_eq!(errors(&third("{gce: {project: some}}")), Vec::<String>::new());
+    assert_eq!(
+        errors(&third("{aws: {}, gce: {}}")),
+        ["machines are in one cloud, and `aws` is named before `gce`"]
+    );
+}

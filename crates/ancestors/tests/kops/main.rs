@@ -17,6 +17,7 @@ mod parts;
 mod same;
 mod software;
 mod unsaid;
+mod updates;
 
 use bringup_ancestors::{Input, Read, read};
 use bringup_diag::{Finding, Severity};

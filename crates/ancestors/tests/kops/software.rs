@@ -207,3 +207,33 @@ fn additions_name_another_source() {
         (&json!({"from": "image"}), &json!({"from": "image"}))
     );
 }
+
+/// `nodeup/pkg/model/containerd.go` leaves out the runtime where the group says `skipInstall`; `pkg/nodemodel/fileassets.go`
+/// takes archives from the cluster's settings alone, and an own one only with its digest.
+#[test]
+fn a_group_may_have_its_runtime_in_the_image_but_names_no_archives() {
+    let from = |spec: &str, own: &str| {
+        first_group(&format!("{}{}", cluster(spec), group(own)))["software"]["runtime"].clone()
+    };
+    assert_eq!(from("", "containerd: {skipInstall: true}"), json!({"from": "image"}));
+    assert_eq!(from("", "containerd: {skipInstall: false}")["from"], json!("url"));
+    let about = |spec: &str, own: &str| -> Vec<String> {
+        let told = warnings(&format!("{}{}", cluster(spec), group(own)));
+        told.into_iter().filter(|message| message.contains("no effect")).collect()
+    };
+    assert_eq!(
+        about("", "containerd: {runc: {version: 1.1.12}}"),
+        ["`runc` of a group has no effect, with kops as here: nodes fetch what the Cluster names"]
+    );
+    assert_eq!(
+        about("containerd: {packages: {urlAmd64: \"https://example.com/c.tgz\"}}", ""),
+        ["this has no effect without `hashAmd64`, with kops as here: what kops has itself is fetched"]
+    );
+    assert_eq!(
+        about(
+            "containerd: {packages: {urlAmd64: \"https://example.com/c.tgz\", hashAmd64: 9d68969855fbf676cdb8ed758e420fb048d61f984f61de3e53eddfebe484d168}}",
+            ""
+        ),
+        Vec::<String>::new()
+    );
+}

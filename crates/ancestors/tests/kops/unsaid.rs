@@ -69,7 +69,7 @@ fn what_is_left_out_and_what_is_the_clouds_is_noted() {
         format!("{subnets}---\n{}", group(""))
     };
     let notes = |spec: &str| told(translated(&text(spec)).findings, Severity::Note);
-    let updates = "kops has nodes update their system by themselves";
+    let updates = "kops has nodes of Debian and Ubuntu update their system by themselves";
     assert!(has(&notes(""), updates));
     assert!(!has(&notes("updatePolicy: external"), updates));
     assert!(has(&warnings(&text("updatePolicy: automatic")), updates));
