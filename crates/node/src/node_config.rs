@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use bringup_disk::{FileFault, Owner, Wanted};
 use bringup_facts::Facts;
@@ -16,7 +16,7 @@ use crate::ended::Ended;
 use crate::machine::Machine;
 use crate::metadata::Metadata;
 use crate::program::{self, Program};
-use crate::software::{said_before, software, version_in};
+use crate::software::{mark, software, version_in};
 use crate::teller::Teller;
 use crate::{output, places, plan_file};
 
@@ -220,8 +220,9 @@ pub(crate) fn version(machine: &Machine, name: &str) -> Result<String, Stop> {
         ));
     };
     let step = format!("version-of-{name}");
-    let answer = output::path(&step);
-    if let Some(version) = said_before(Path::new(path), Path::new(&answer), SystemTime::now()) {
+    let known = Path::new(places::VERSIONS).join(name);
+    let mark = mark(Path::new(path));
+    if let Some(version) = mark.as_deref().and_then(|mark| said_before(machine, &known, mark)) {
         return Ok(version);
     }
     let program = Program {
@@ -234,6 +235,21 @@ pub(crate) fn version(machine: &Machine, name: &str) -> Result<String, Stop> {
     };
     program::run(machine, program)
         .map_err(|_| (Ended::NotYet, format!("{name} does not tell its version")))?;
-    version_in(&output::written(machine, &step))
-        .ok_or_else(|| (Ended::NotYet, format!("{name} does not tell its version")))
+    let version = version_in(&output::written(machine, &step))
+        .ok_or_else(|| (Ended::NotYet, format!("{name} does not tell its version")))?;
+    if let Some(mark) = mark {
+        let content = format!("{mark}\n{version}\n");
+        // Whoever cannot keep it asks again.
+        let wanted = Wanted { content: content.as_bytes(), mode: 0o600, owner: Owner::ROOT };
+        let _ = machine.files().replace(&known, wanted).map(|_| ());
+    }
+    Ok(version)
+}
+
+/// What a program said of its version when it was asked in this boot, if it is the same program still.
+fn said_before(machine: &Machine, known: &Path, mark: &str) -> Option<String> {
+    let bytes = machine.files().read(known).ok()??;
+    let text = String::from_utf8(bytes).ok()?;
+    let (asked, version) = text.strip_suffix('\n')?.rsplit_once('\n')?;
+    (asked == mark).then(|| version.to_owned())
 }

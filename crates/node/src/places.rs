@@ -16,6 +16,8 @@ pub(crate) const FULL_STATUS: &str = "/run/bringup/status-full.json";
 pub(crate) const BEGUN: &str = "/run/bringup/kubelet-begun.json";
 /// Keeps two agents apart.
 pub(crate) const LOCK: &str = "/run/bringup/lock";
+/// What programs said of their versions: the system may be another one at the next boot.
+pub(crate) const VERSIONS: &str = "/run/bringup/versions";
 /// Where operator's programs ask for a reboot: gone at each boot.
 pub(crate) const REBOOT: &str = "/run/bringup/reboot";
 /// Where operator's programs write.

@@ -3,7 +3,6 @@
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
 /// A piece of software, as far as it can be asked for its version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,11 +80,12 @@ pub(crate) fn version_in(text: &str) -> Option<String> {
     })
 }
 
-/// What a program said of its version when it was asked before, if it is the same program still: to read a kubelet from a
-/// cold disk takes seconds.
+/// Which program is at a path now, as far as its file tells without being read: to read a kubelet from a cold disk takes
+/// seconds. Neither times nor a path do alone: a link may lead to another version that was unpacked long ago, and another
+/// image of the system may have been put together before this one was.
 ///
 /// What is no program of its own, but a script or the way into a snap, may lead to another one any time.
-pub(crate) fn said_before(program: &Path, answer: &Path, now: SystemTime) -> Option<String> {
+pub(crate) fn mark(program: &Path) -> Option<String> {
     let mut file = std::fs::File::open(program).ok()?;
     let mut begin = [0; 4];
     file.read_exact(&mut begin).ok()?;
@@ -93,17 +93,16 @@ pub(crate) fn said_before(program: &Path, answer: &Path, now: SystemTime) -> Opt
         return None;
     }
     let found = file.metadata().ok()?;
-    let seconds = Duration::from_secs(u64::try_from(found.ctime()).ok()?);
-    let changed =
-        SystemTime::UNIX_EPOCH + seconds + Duration::from_nanos(u64::try_from(found.ctime_nsec()).ok()?);
-    let said = std::fs::metadata(answer).and_then(|answer| answer.modified()).ok()?;
-    // A clock that was wrong then says nothing about what came first.
-    if said <= changed || said > now {
-        return None;
-    }
-    // An answer that was cut off has no end.
-    let text = std::fs::read_to_string(answer).ok().filter(|text| text.ends_with('\n'))?;
-    version_in(&text)
+    let (device, number, size) = (found.dev(), found.ino(), found.size());
+    let (written, changed) = ((found.mtime(), found.mtime_nsec()), (found.ctime(), found.ctime_nsec()));
+    Some(format!(
+        "{} {device} {number} {size} {}.{} {}.{}",
+        program.display(),
+        written.0,
+        written.1,
+        changed.0,
+        changed.1
+    ))
 }
 
 fn is_number(text: &str) -> bool {
@@ -125,32 +124,31 @@ pub(crate) fn fits(found: &str, expected: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, SystemTime};
-
-    use super::{fits, said_before, version_in};
+    use super::{fits, mark, version_in};
 
     #[test]
-    fn a_program_is_asked_again_only_if_it_may_be_another_one() {
+    fn a_program_is_known_again_only_if_it_is_the_same() {
         let folder = tempfile::tempdir().unwrap();
-        let (program, answer) = (folder.path().join("kubelet"), folder.path().join("answer"));
-        std::fs::write(&program, b"\x7fELF and more").unwrap();
-        let later = |seconds| SystemTime::now() + Duration::from_secs(seconds);
-        let says = |text: &str, at: SystemTime| {
-            std::fs::write(&answer, text).unwrap();
-            std::fs::File::options().write(true).open(&answer).unwrap().set_modified(at).unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let (old, new, link) = (path("1.32"), path("1.33"), path("kubelet"));
+        assert_eq!(mark(&link), None, "there is none");
+        std::fs::write(&old, b"\x7fELF and more").unwrap();
+        std::fs::write(&new, b"\x7fELF and more").unwrap();
+        let leads_to = |program: &std::path::Path| {
+            let _ = std::fs::remove_file(&link);
+            std::os::unix::fs::symlink(program, &link).unwrap();
+            mark(&link)
         };
-        let now = later(600);
-        assert_eq!(said_before(&program, &answer, now), None, "nobody has asked");
-        says("Kubernetes v1.33.4\n", later(60));
-        assert_eq!(said_before(&program, &answer, now).as_deref(), Some("1.33.4"));
-        assert_eq!(said_before(&program, &answer, later(30)), None, "the clock was wrong, or is");
-        says("Kubernetes v1.33.4\n", SystemTime::now() - Duration::from_mins(1));
-        assert_eq!(said_before(&program, &answer, now), None, "the program was replaced since");
-        says("Kubernetes v1.3", later(60));
-        assert_eq!(said_before(&program, &answer, now), None, "it was cut off");
-        says("Kubernetes v1.33.4\n", later(60));
-        std::fs::write(&program, "#!/bin/sh\nexec /opt/kubelet\n").unwrap();
-        assert_eq!(said_before(&program, &answer, now), None, "a script may lead elsewhere");
+        let first = leads_to(&new);
+        assert!(first.is_some());
+        assert_eq!(mark(&link), first, "nothing has happened");
+        assert_ne!(leads_to(&old), first, "the link leads to another program, which was there before");
+        assert_eq!(leads_to(&new), first);
+        assert_ne!(mark(&new), first, "another place goes before the old one");
+        std::fs::write(&new, b"\x7fELF and much more").unwrap();
+        assert_ne!(mark(&link), first, "it was written over");
+        std::fs::write(&new, "#!/bin/sh\nexec /opt/kubelet\n").unwrap();
+        assert_eq!(mark(&link), None, "a script may lead elsewhere");
     }
 
     #[test]

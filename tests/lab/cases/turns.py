@@ -29,9 +29,9 @@ def fails_as_it_ends(lab):
     assert len(machine.calls()) == 1 and machine.runs() == 1, machine.calls()
 
 
-def started(machine, behaviour):
+def started(machine, behaviour, **group):
     return [
-        bench.BRINGUP, "try", machine.give(document(), "input"), "--machine", machine.folder / "disk", "--shell", "--patience", "30",
+        bench.BRINGUP, "try", machine.give(document(**group), "input"), "--machine", machine.folder / "disk", "--shell", "--patience", "30",
         "--file", f"/lab/behaviour={machine.give(behaviour, 'behaviour')}",
     ]  # fmt: skip
 
@@ -92,6 +92,24 @@ def changed_plan(lab):
     assert code == 0 and len(machine.calls()) == 1, said
 
 
+def of_type_notify(lab):
+    """Where the unit has to say that it is ready, it does so also when another agent has opened the gate."""
+    machine = lab.machine("of type notify")
+    text = "\n".join(
+        [
+            MINE,
+            "systemctl show --property=Type bringup.service",
+            "systemctl start bringup.service; echo once more: $?",
+            "systemctl show --property=Result --property=NRestarts bringup.service",
+            "",
+        ]
+    )
+    code, said = typed(lab, started(machine, ":", os="amazon-linux-2"), text)
+    assert "Type=notify" in said and "once more: 0" in said, said
+    assert "Result=success" in said and "NRestarts=0" in said, said
+    assert code == 0 and len(machine.calls()) == 1, said
+
+
 def by_hand(lab):
     """A person goes on where the unit has paused, and goes away; the units go on where the person was."""
     machine = lab.machine("by hand")
@@ -133,4 +151,5 @@ def by_hand(lab):
 def cases():
     yield "an agent's unit that fails when the gate is open", fails_as_it_ends
     yield "a changed plan while the node waits to be registered", changed_plan
+    yield "a unit of type notify that finds the gate open", of_type_notify
     yield "a person who goes on where the unit has paused", by_hand
