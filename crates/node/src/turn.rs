@@ -2,9 +2,10 @@
 //!
 //! What leads up to the gate comes before what follows it: a changed plan is followed although the agent after the gate
 //! still waits for something. Where the gate is open for the same plan, nobody is in anybody's way: whoever starts kubelet,
-//! as kubeadm does, starts the unit that leads to the gate once more. Who calls the agent by hand comes before both units. An agent that gives way is killed, which
-//! harms nothing: its programs run on in units of their own, and the journal knows where to go on. Its unit is started
-//! again by the manager and waits for its turn, so that somebody goes on wherever the other one ends.
+//! as kubeadm does, starts the unit that leads to the gate once more. Who calls the agent by hand comes before both units. An
+//! agent that gives way is killed, which harms nothing: its programs run on in units of their own, and the journal knows
+//! where to go on. Its unit is started again by the manager and waits for its turn, so that somebody goes on wherever the
+//! other one ends.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -50,7 +51,7 @@ pub(crate) fn take(
         Err(LockFault::Taken) if machine.is_itself() => {}
         taken => return taken.map(Turn::Mine),
     }
-    let is_done = || leads_to_gate(range) && is_open(machine) && is_followed();
+    let is_done = || is_a_units(range) && is_open(machine) && is_followed();
     if is_done() {
         return Ok(Turn::Done);
     }
@@ -114,8 +115,9 @@ fn waits(range: Range) -> bool {
     range.from.is_some() || range.until == Some(Phase::Gate)
 }
 
-fn leads_to_gate(range: Range) -> bool {
-    range.from.is_none() && range.until.is_some_and(|until| until <= Phase::Gate)
+/// Whether it leads to the gate as the unit does: who asks for less, or for more, is a person and wants to see it done.
+fn is_a_units(range: Range) -> bool {
+    range.from.is_none() && range.until == Some(Phase::Gate)
 }
 
 /// The file is absent at every boot.
@@ -128,7 +130,7 @@ mod tests {
     use bringup_progress::Range;
     use bringup_spec::Phase;
 
-    use super::{AFTER, BEFORE, giving_way, leads_to_gate, waits};
+    use super::{AFTER, BEFORE, giving_way, is_a_units, waits};
 
     #[test]
     fn what_leads_to_the_gate_comes_before_what_follows_it() {
@@ -139,7 +141,8 @@ mod tests {
         assert_eq!(giving_way(Range { from: None, until: Some(Phase::Runtime) }), [AFTER, BEFORE]);
         assert_eq!(giving_way(before), [AFTER]);
         assert!(giving_way(after).is_empty());
-        assert_eq!([by_hand, before, after].map(leads_to_gate), [false, true, false]);
+        let part = Range { from: None, until: Some(Phase::Configure) };
+        assert_eq!([by_hand, part, before, after].map(is_a_units), [false, false, true, false]);
         assert_eq!([by_hand, before, after].map(waits), [false, true, true]);
     }
 }

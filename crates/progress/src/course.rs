@@ -357,6 +357,12 @@ impl<'p> Course<'p> {
         early.find(|step| self.is_missing(step)).map(|step| step.name.as_str())
     }
 
+    /// The first thing that a step up to the gate has made and that is gone since.
+    pub fn gone_at_gate(&self, around: &dyn Known) -> Option<String> {
+        let gate = self.plan.steps.iter().position(|step| matches!(step.action, Action::OpenGate { .. }))?;
+        self.plan.steps.iter().take(gate).find_map(|step| self.gone(step, around))
+    }
+
     fn is_missing(&self, step: &Step) -> bool {
         !(matches!(step.action, Action::LearnFacts) || step.elected_only || step.others_only)
             && self.state.step(&step.name).is_none_or(|known| {

@@ -46,6 +46,9 @@ def changed_plan(lab):
             f"first=$({SHOWN} bringup-after.service)",
             "systemctl start bringup.service; echo once more: $?",
             f"[ $first = $({SHOWN} bringup-after.service) ] && echo undisturbed",
+            # What somebody has removed is not taken for done.
+            "rm /etc/lab/about; systemctl start bringup.service; echo back: $(cat /etc/lab/about)",
+            MINE,
             """sed -i 's/" in "/" inside "/' /etc/bringup/plan.json""",
             "systemctl start bringup.service; echo started: $?",
             "cat /etc/lab/about",
@@ -85,6 +88,7 @@ def changed_plan(lab):
     )
     code, said = typed(lab, started(machine, ":"), text)
     assert "once more: 0" in said and "\nundisturbed" in said.replace("\r", ""), said
+    assert "back: m5.large in " in said, said
     assert "\nkept" in said.replace("\r", ""), said
     assert "started: 0" in said and "m5.large inside " in said, said
     assert "waits: 124" in said and "then: 0" in said and "m5.large within " in said, said

@@ -11,6 +11,7 @@ use bringup_spec::Phase;
 use crate::actions::identify;
 use crate::arguments::Up;
 use crate::ended::Ended;
+use crate::knowledge::Knowledge;
 use crate::machine::Machine;
 use crate::plan_file::PlanFault;
 use crate::teller::Teller;
@@ -57,7 +58,11 @@ fn begin(options: &Up) -> Result<Ended, (Ended, String)> {
         let identity = identity(&machine, given.as_ref());
         let after = Range { from: Some(Phase::Gate), until: None };
         let course = Course::new(&plan, after, state, &identity, &Machine::boot());
-        !course.is_of_another_plan() && course.missing_at_gate().is_none()
+        let knowledge = Knowledge::new(&machine, &plan, given.unwrap_or_default());
+        // Whoever has removed a file starts this to have it back.
+        !course.is_of_another_plan()
+            && course.missing_at_gate().is_none()
+            && course.gone_at_gate(&knowledge).is_none()
     };
     let lock = match turn::take(&machine, range, is_followed).map_err(|fault| not_yet(fault.to_string()))? {
         Turn::Mine(lock) => lock,

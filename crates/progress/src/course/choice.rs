@@ -75,7 +75,7 @@ impl Course<'_> {
     ///
     /// What was fetched, or took a secret, is not looked for: an operator's program may have used it up, and a boot would
     /// have to wait for whoever has it. What somebody has changed is there: it is theirs.
-    fn gone(&self, step: &Step, around: &dyn Known) -> Option<String> {
+    pub(super) fn gone(&self, step: &Step, around: &dyn Known) -> Option<String> {
         let is_in_the_plan = match &step.action {
             Action::WriteFile { content, .. } => !matches!(content, Content::Secret(_) | Content::Pieces(_)),
             Action::MakeDirectory { .. } | Action::MakeLink { .. } | Action::PlaceUnits => true,
