@@ -93,10 +93,11 @@ pub(super) fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node>
     let cluster = Cluster {
         name: about.text("name").unwrap_or_default(),
         region: about.text("region").unwrap_or_default(),
-        minor: version
-            .text()
-            .and_then(|text| KubernetesVersion::parse(text).ok())
-            .map(|version| version.minor),
+        // What additions say stands above the file.
+        minor: tell.added_minor.or_else(|| {
+            let version = KubernetesVersion::parse(version.text()?).ok()?;
+            Some(version.minor)
+        }),
         tags: about.get("tags").and_then(Node::entries).unwrap_or_default(),
         shared_security_group: vpc
             .get("sharedNodeSecurityGroup")
@@ -182,7 +183,9 @@ fn version(about: &Record<'_>, span: Span, tell: &mut Teller<'_>) -> Node {
             let message =
                 format!("no version of Kubernetes is named: {DEFAULT_VERSION} is taken, eksctl's default");
             let hint = "write `version` under `metadata`: eksctl's default moves with its releases";
-            tell.note(codes::DIFFERENCE, span, message, hint);
+            if tell.added_minor.is_none() {
+                tell.note(codes::DIFFERENCE, span, message, hint);
+            }
             text(span, DEFAULT_VERSION)
         }
     }

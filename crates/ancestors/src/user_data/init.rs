@@ -72,7 +72,17 @@ pub(super) fn steps(document: &Node, has_config: bool, tell: &mut Teller<'_>) ->
             "the NodeConfig that this script writes for `nodeadm init` hangs on `{}`, which is not known beforehand",
             word.text().unwrap_or_default()
         );
-        let hint = "write what it stands for; a label of the machine's own as a fact, such as `labels: {id: \"@{instanceId}\"}` of the group, with `--with additions.yaml`";
+        let index = word.span.start.line.saturating_sub(script.span.start.line);
+        let line = usize::try_from(index).ok().and_then(|index| whole.lines().nth(index)).unwrap_or_default();
+        let field = line.trim_start().split(':').next().unwrap_or_default();
+        let hint = match field {
+            "apiServerEndpoint" | "certificateAuthority" | "cidr" | "name" => {
+                "write what it stands for: `aws eks describe-cluster --name NAME` prints it"
+            }
+            _ => {
+                "write what it stands for; a label of the machine's own as a fact, such as `labels: {id: \"@{instanceId}\"}` of the group, with `--with additions.yaml`"
+            }
+        };
         tell.error(codes::FIELD_REFUSED, word.span, message, hint);
     }
     if !unknown.is_empty() {

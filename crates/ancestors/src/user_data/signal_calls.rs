@@ -9,6 +9,7 @@ use crate::shell::{self, Behind};
 use crate::tell::Teller;
 
 const PROGRAM: &str = "cfn-signal";
+const QUOTES: [char; 2] = ['"', '\''];
 
 /// How a template writes the stack that makes the nodes, and the region that it is in.
 const OWN_STACK: [&str; 2] = ["${AWS::StackName}", "${AWS::StackId}"];
@@ -104,7 +105,8 @@ fn without(line: &str, take: &mut dyn FnMut(&str) -> bool) -> Option<String> {
 
 fn is_signal(command: &str) -> bool {
     let command = command.strip_prefix("sudo ").map_or(command, str::trim_start);
-    command.split_whitespace().next().is_some_and(|first| first.rsplit('/').next() == Some(PROGRAM))
+    let first = command.split_whitespace().next().map(|first| first.trim_matches(QUOTES));
+    first.is_some_and(|first| first.rsplit('/').next() == Some(PROGRAM))
 }
 
 /// Why a call stays where it is.
@@ -120,9 +122,12 @@ enum Kept {
 fn told(script: &str, number: u32, command: &str) -> Result<(Told, Option<String>), Kept> {
     let words: Vec<&str> = shell::raw(command).into_iter().map(|(word, _)| word).collect();
     let written = |flag: &str| {
-        words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(flag)? {
-            "" => words.get(at.saturating_add(1)).copied(),
-            rest => rest.strip_prefix('='),
+        words.iter().enumerate().find_map(|(at, word)| {
+            if word.trim_matches(QUOTES) == flag {
+                words.get(at.saturating_add(1)).copied()
+            } else {
+                word.strip_prefix(flag)?.strip_prefix('=')
+            }
         })
     };
     let known = |word: &str| match shell::value(script, number, word) {
@@ -155,7 +160,7 @@ fn told(script: &str, number: u32, command: &str) -> Result<(Told, Option<String
 
 /// Whether a word is one of these, by itself or through a variable that is set to it and to nothing else.
 fn is_one_of(script: &str, word: &str, these: &[&str]) -> bool {
-    let plain = |word: &str| word.trim_matches(['"', '\'']).to_owned();
+    let plain = |word: &str| word.trim_matches(QUOTES).to_owned();
     let word = plain(word);
     let name = word.strip_prefix('$').map(|name| name.trim_matches(['{', '}']));
     let lines = shell::lines(script);
@@ -208,6 +213,7 @@ mod tests {
     fn what_stands_beside_a_signal_stays() {
         for (line, expected) in [
             ("cfn-signal --stack a", Some("")),
+            ("'/opt/aws/bin/cfn-signal' '-e' '0'", Some("")),
             ("sudo /opt/aws/bin/cfn-signal -e 0 >> /log 2>&1", Some("")),
             ("cfn-signal -e 0 || true", Some("")),
             ("cfn-signal -e 0 || echo failed # why", Some("")),
@@ -243,6 +249,10 @@ mod tests {
             (
                 "cfn-signal --stack '${AWS::StackName}' --region ${AWS::Region}",
                 Ok((told(None, None, None), None)),
+            ),
+            (
+                "'cfn-signal' '-e' '0' '--stack' 'a' '--resource' 'b'",
+                Ok((told(Some("a"), Some("b"), None), None)),
             ),
             ("cfn-signal --stack ${T} --resource x --region $R", Ok((told(None, None, None), None))),
             (

@@ -225,3 +225,22 @@ fn groups_that_do_not_reach_each_other_are_told_of() {
     ]);
     assert!(!read.findings.iter().any(|finding| finding.message.contains("share")), "{:#?}", read.findings);
 }
+
+/// eksctl has no Amazon Linux 2 from 1.33 on; additions stand above the file, and above eksctl's default.
+#[test]
+fn the_version_that_additions_say_is_the_one_that_counts() {
+    let text = "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: demo, region: us-west-2}\nnodeGroups: [{name: ng, amiFamily: AmazonLinux2}]\n";
+    let of = |version: &str| {
+        let additions = format!(
+            "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {{kubernetes: {{version: '{version}'}}}}\n"
+        );
+        let read = read(&[Input { name: "a", text }, Input { name: "b", text: &additions }]);
+        assert!(!read.findings.iter().any(|finding| finding.message.contains("no version of Kubernetes")));
+        read.refused.len()
+    };
+    assert_eq!((of("1.29"), of("1.33")), (0, 1));
+    let alone = read(&[Input { name: "a", text }]);
+    assert!(
+        alone.findings.iter().any(|finding| finding.message.contains("no version of Kubernetes is named"))
+    );
+}
