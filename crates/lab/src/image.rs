@@ -228,7 +228,9 @@ impl Layer {
         if let Some((name, address)) = cluster.and_then(Kubernetes::name) {
             let _ = writeln!(hosts, "{address} {name}");
         }
-        for address in subject.served.iter().filter_map(|(url, _)| Address::of(url)) {
+        let proxies = subject.proxies();
+        let urls = subject.served.iter().map(|(url, _)| url).chain(&proxies);
+        for address in urls.filter_map(|url| Address::of(url)) {
             if address.host.parse::<std::net::IpAddr>().is_err() {
                 let _ = writeln!(hosts, "127.0.0.1 {}", address.host);
             }

@@ -29,6 +29,7 @@ mod network;
 mod order;
 mod outcome;
 mod probe;
+mod proxy;
 mod records;
 mod requirements;
 mod server;

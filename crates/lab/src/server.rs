@@ -14,7 +14,7 @@ use crate::address::{Address, as_asked};
 use crate::authority::Authority;
 use crate::metadata::Metadata;
 use crate::network::{METADATA, Network};
-use crate::{Given, Hindrance, LabFault};
+use crate::{Given, Hindrance, LabFault, proxy};
 
 /// Where a request to the metadata service has its token.
 pub(crate) const TOKEN_HEADER: &str = "x-aws-ec2-metadata-token";
@@ -99,6 +99,8 @@ pub(crate) struct Site {
     pub(crate) metadata: Option<Metadata>,
     /// What it gives, by URL.
     pub(crate) served: Vec<(String, Given)>,
+    /// Proxies that the machine goes through, by URL.
+    pub(crate) proxies: Vec<String>,
     /// Who vouches for addresses with `https`.
     pub(crate) authority: Option<Arc<Authority>>,
     /// What is left of hindrances, by URL; the metadata service has its address for one.
@@ -177,6 +179,7 @@ impl Site {
     /// Ports to listen at, and how to speak there.
     fn ports(&self) -> Result<BTreeMap<u16, Option<Arc<ServerConfig>>>, LabFault> {
         let mut ports = BTreeMap::from([(80, None)]);
+        ports.extend(self.proxies.iter().filter_map(|url| Some((Address::of(url)?.port, None))));
         let mut hosts = BTreeSet::new();
         let mut secure = BTreeSet::new();
         for address in self.served.iter().filter_map(|(url, _)| Address::of(url)) {
@@ -224,10 +227,16 @@ fn listen(
             for stream in listener.incoming().flatten() {
                 let (site, settings) = (Arc::clone(&site), settings.clone());
                 std::thread::spawn(move || match settings {
-                    None => converse(stream, "http", &site),
+                    None => {
+                        let mut stream = BufReader::new(stream);
+                        if let Some(target) = converse(&mut stream, "http", &site) {
+                            proxy::lead(stream.into_inner(), &target);
+                        }
+                    }
                     Some(settings) => {
                         if let Ok(connection) = ServerConnection::new(settings) {
-                            converse(StreamOwned::new(connection, stream), "https", &site);
+                            let mut stream = BufReader::new(StreamOwned::new(connection, stream));
+                            converse(&mut stream, "https", &site);
                         }
                     }
                 });
@@ -245,13 +254,16 @@ fn listener(network: &Path, port: u16) -> Result<TcpListener, LabFault> {
     TcpListener::bind(("0.0.0.0", port)).map_err(LabFault::system("serve in the container's network"))
 }
 
-fn converse(stream: impl Read + Write, scheme: &str, site: &Site) {
-    let mut stream = BufReader::new(stream);
-    while let Some(request) = read(&mut stream) {
+/// Answers until the connection ends, or until somebody wants to be led elsewhere: there.
+fn converse(stream: &mut BufReader<impl Read + Write>, scheme: &str, site: &Site) -> Option<String> {
+    while let Some(request) = read(stream) {
+        if request.method == "CONNECT" {
+            return Some(request.path);
+        }
         let answer = site.answer(&request, scheme);
         std::thread::sleep(answer.after);
         if answer.silent {
-            return;
+            return None;
         }
         let head = format!(
             "HTTP/1.1 {} Lab\r\nContent-Length: {}\r\nContent-Type: text/plain\r\n\r\n",
@@ -260,10 +272,11 @@ fn converse(stream: impl Read + Write, scheme: &str, site: &Site) {
         );
         let out = stream.get_mut();
         if out.write_all(head.as_bytes()).and_then(|()| out.write_all(&answer.body)).is_err() {
-            return;
+            return None;
         }
         let _ = out.flush();
     }
+    None
 }
 
 fn read(reader: &mut BufReader<impl Read>) -> Option<Request> {
@@ -271,7 +284,7 @@ fn read(reader: &mut BufReader<impl Read>) -> Option<Request> {
     let mut words = line.split_whitespace();
     let mut request = Request {
         method: words.next()?.to_owned(),
-        path: words.next()?.to_owned(),
+        path: proxy::path(words.next()?).to_owned(),
         headers: BTreeMap::new(),
         body: Vec::new(),
     };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bringup_plan::Plan;
 use bringup_spec::Platform;
 
-use crate::{Authority, LabFault};
+use crate::{Authority, LabFault, proxy};
 
 /// How a carrier gets into the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,11 @@ impl Subject {
     /// Whether a script sets and starts kubelet's snap: our agent speaks to snapd itself.
     pub(crate) fn needs_snap(&self) -> bool {
         self.kubelet_snap.is_some() && self.plan.is_none()
+    }
+
+    /// The proxies that the machine goes through.
+    pub(crate) fn proxies(&self) -> Vec<String> {
+        self.plan.as_ref().map(proxy::of).unwrap_or_default()
     }
 
     /// Whether the machine is an instance of EC2.

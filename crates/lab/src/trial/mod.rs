@@ -139,6 +139,7 @@ impl Trial {
         Ok(Site {
             metadata,
             served: self.subject.served.clone(),
+            proxies: self.subject.proxies(),
             authority: self.authority.clone(),
             hindrances: Mutex::new(hindrances),
             first: std::sync::OnceLock::new(),
@@ -183,6 +184,7 @@ impl Trial {
         stand_ins
             .extend((!units.is_empty()).then(|| format!("services of the image ({})", units.join(", "))));
         stand_ins.extend(self.subject.stand_ins.iter().cloned());
+        stand_ins.extend((!self.subject.proxies().is_empty()).then(|| "the proxy".to_owned()));
         let real = self.wishes.is_real();
         if !real {
             stand_ins.splice(0..0, ["kubelet", "containerd"].map(str::to_owned));

@@ -33,6 +33,11 @@ impl WebFault {
         }
     }
 
+    /// Of one who was asked through a proxy.
+    pub(super) fn through(self, proxy: &str) -> Self {
+        Self { why: format!("through the proxy `{proxy}`: {}", self.why), ..self }
+    }
+
     pub(crate) fn of(fault: &ureq::Error) -> Self {
         use ureq::Error;
         match fault {

@@ -151,12 +151,20 @@ impl Web {
         } else {
             agent.run(parts.body(request.body.as_slice()).map_err(odd)?)
         };
-        answer.map_err(|fault| WebFault::of(&fault))
+        answer.map_err(|fault| {
+            let fault = WebFault::of(&fault);
+            // It may be the proxy that cannot be reached, and not who is asked.
+            self.proxy(&uri).map_or(fault.clone(), |proxy| fault.through(proxy::place(proxy)))
+        })
+    }
+
+    fn proxy(&self, uri: &Uri) -> Option<&str> {
+        let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+        self.proxies.for_host(uri.scheme_str().unwrap_or_default(), host)
     }
 
     fn agent(&self, uri: &Uri) -> Result<Agent, WebFault> {
-        let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-        let proxy = self.proxies.for_host(uri.scheme_str().unwrap_or_default(), host).map(str::to_owned);
+        let proxy = self.proxy(uri).map(str::to_owned);
         let mut agents = self.agents.borrow_mut();
         if let Some(agent) = agents.get(&proxy) {
             return Ok(agent.clone());

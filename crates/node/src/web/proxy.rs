@@ -81,6 +81,12 @@ fn within(address: IpAddr, network: &str, length: &str) -> bool {
     }
 }
 
+/// Where a proxy is, without the name and the password that it may want.
+pub(super) fn place(proxy: &str) -> &str {
+    let place = proxy.rsplit('@').next().unwrap_or_default();
+    place.split_once("://").map_or(place, |(_, place)| place).trim_end_matches('/')
+}
+
 /// A proxy as the client takes it: `HOST:PORT` is one of HTTP.
 pub(super) fn parsed(proxy: &str) -> Result<ureq::Proxy, WebFault> {
     let whole = if proxy.contains("://") { proxy.to_owned() } else { format!("http://{proxy}") };

@@ -215,6 +215,17 @@ fn a_proxy_leads_to_hosts_that_only_it_knows() {
 }
 
 #[test]
+fn a_proxy_that_cannot_be_reached_is_named_and_its_password_is_not() {
+    for proxy in ["http://me:hidden@127.0.0.1:9/", "me:hid?den@127.0.0.1:9"] {
+        let node = node(&["https://tools.example/tool".to_owned()], b"tool")
+            .set("environment", json!({"HTTPS_PROXY": proxy}));
+        let said = node.up().said();
+        assert!(said.contains("https://tools.example/tool: through the proxy `127.0.0.1:9`: "), "{said}");
+        assert!(!said.contains("hid"), "{said}");
+    }
+}
+
+#[test]
 fn an_object_of_s3_is_asked_for_with_the_roles_signature_where_it_is() {
     let authority = Authority::new();
     let names = ["plans.s3.eu-central-1.amazonaws.com", "plans.s3.eu-west-1.amazonaws.com"];
