@@ -5,6 +5,7 @@ use bringup_yaml::Node;
 use super::group::Given;
 use super::{record, tables};
 use crate::codes;
+use crate::fields::Record;
 use crate::tell::Teller;
 use crate::tree::text;
 
@@ -17,6 +18,7 @@ pub(super) fn types(given: &Given<'_>, tell: &mut Teller<'_>) -> Vec<Node> {
     let distribution =
         record(fields.get("instancesDistribution"), "`instancesDistribution`", tables::DISTRIBUTION, tell);
     record(fields.get("instanceSelector"), "`instanceSelector`", tables::INSTANCE_SELECTOR, tell);
+    tell_of_others(given, &distribution, tell);
     let listed = [distribution.items("instanceTypes"), fields.items("instanceTypes")].concat();
     if !listed.is_empty() {
         return listed;
@@ -35,6 +37,36 @@ pub(super) fn types(given: &Given<'_>, tell: &mut Teller<'_>) -> Vec<Node> {
         return Vec::new();
     }
     vec![text(given.span, DEFAULT)]
+}
+
+/// Tells of a way to name types that counts for nothing beside another: eksctl refuses the two together, and a list beside
+/// a selector unless EC2 finds the same types by it.
+fn tell_of_others(given: &Given<'_>, distribution: &Record<'_>, tell: &mut Teller<'_>) {
+    let fields = &given.fields;
+    let list = distribution.entry("instanceTypes").or_else(|| fields.entry("instanceTypes"));
+    let list = list.filter(|list| list.value.items().is_some_and(|types| !types.is_empty()));
+    let single = fields.entry("instanceType");
+    let single = single.filter(|single| !matches!(single.value.text(), Some("mixed" | "")));
+    let selector = fields.entry("instanceSelector");
+    let selector =
+        selector.filter(|selector| selector.value.entries().is_some_and(|entries| !entries.is_empty()));
+    let hint = "keep one of the two";
+    if let (Some(_), Some(single)) = (list, single) {
+        let message = "beside `instanceTypes`, `instanceType` counts for nothing, and eksctl refuses the two";
+        tell.warning(codes::FIELD_DIFFERS, single.key_span, message, hint);
+    }
+    match (list, single, selector) {
+        (Some(_), _, Some(selector)) => {
+            let message = "the types that are listed are taken; whether `instanceSelector` means the same, nobody is asked";
+            tell.note(codes::DIFFERENCE, selector.key_span, message, hint);
+        }
+        (None, Some(_), Some(selector)) => {
+            let message =
+                "beside `instanceType`, `instanceSelector` counts for nothing, and eksctl refuses the two";
+            tell.warning(codes::FIELD_DIFFERS, selector.key_span, message, hint);
+        }
+        _ => {}
+    }
 }
 
 /// Whether the group's processors are ARM's: by the selector's word, else by the name of the first type.

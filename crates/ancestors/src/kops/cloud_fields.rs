@@ -23,6 +23,24 @@ pub(super) const CLOUDS: &[Field] = &[
     ("scaleway", Is(MAP)),
 ];
 
+/// Words for clouds in v1alpha2, those of older releases included.
+pub(super) const WORDS: [&str; 14] = [
+    "alicloud",
+    "aws",
+    "azure",
+    "baremetal",
+    "digitalocean",
+    "do",
+    "gce",
+    "hetzner",
+    "linode",
+    "metal",
+    "openstack",
+    "scaleway",
+    "spotinst",
+    "vsphere",
+];
+
 /// `spec.cloudProvider.aws`.
 pub(super) const AWS: &[Field] = &[
     ("binariesLocation", Is(Text)),

@@ -1,10 +1,10 @@
 //! kops' `Cluster`: what all of its groups share.
 
-use bringup_diag::Span;
+use bringup_diag::{Span, closest};
 use bringup_spec::KubernetesVersion;
 use bringup_yaml::{Entry, Node};
 
-use super::cloud_fields::{AWS, CLOUDS, OTHERS};
+use super::cloud_fields::{AWS, CLOUDS, OTHERS, WORDS};
 use super::cluster_fields::{
     AMAZON_VPC, API, ASSETS, CLUSTER, EGRESS_PROXY, EXTERNAL_POLICIES, HTTP_PROXY, KUBE_DNS, KUBE_PROXY,
     NETWORKING, NODE_LOCAL_DNS, SUBNET, TOPOLOGY, TOPOLOGY_DNS,
@@ -243,6 +243,13 @@ impl<'a> Cluster<'a> {
             tell.warning(codes::FIELD_DIFFERS, place, message, hint);
         }
         self.tell_names(tell);
+        let kubelet =
+            ["masterKubelet", "controlPlaneKubelet"].iter().find_map(|field| self.spec.entry(field));
+        if let Some(entry) = kubelet.filter(|_| !has_api_server) {
+            let message =
+                format!("no group here is of the control plane: `{}` shapes none of the nodes", entry.key);
+            tell.note(codes::FIELD_ASIDE, entry.key_span, message, "nothing has to be done");
+        }
         updates::told(self.spec.entry("updatePolicy"), Some(place), tell);
     }
 
@@ -417,6 +424,16 @@ fn cloud<'a>(document: &'a Node, spec: &Record<'a>, tell: &mut Teller<'_>) -> &'
     let named = entry.value.entries().and_then(|entries| entries.first()).map(|entry| entry.key.as_str());
     let cloud = entry.value.text().or(named).unwrap_or_default();
     if cloud == "aws" {
+        return cloud;
+    }
+    if let Some(word) = entry.value.text().filter(|word| !WORDS.contains(word)) {
+        let message = format!("kops has no cloud `{word}`");
+        let hint = closest(word, WORDS.iter().copied());
+        let hint = hint.map_or_else(
+            || "write `aws`, `gce` or another".to_owned(),
+            |word| format!("did you mean `{word}`?"),
+        );
+        tell.error(codes::WRONG_TYPE, entry.value.span, message, hint);
         return cloud;
     }
     let message = format!(

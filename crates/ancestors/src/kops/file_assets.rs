@@ -40,9 +40,27 @@ pub(super) fn read<'a>(nodes: &'a [Node], tell: &mut Teller<'_>) -> Vec<FileAsse
             continue;
         }
         Role::check_list(&record, &format!("the file `{path}`"), tell);
+        let meets = |other: &FileAsset<'_>| other.path == path && meet(&other.record, &record);
+        if assets.iter().any(meets) {
+            let message = format!("there is a file `{path}` already: the first stands, with kops as here");
+            tell.warning(
+                codes::FIELD_DIFFERS,
+                node.span,
+                message,
+                "keep one of them, or give them other roles",
+            );
+        }
         assets.push(FileAsset { node, record, path });
     }
     assets
+}
+
+/// Whether two files are meant for one role.
+fn meet(one: &Record<'_>, other: &Record<'_>) -> bool {
+    let (one, other) = (one.items("roles"), other.items("roles"));
+    one.is_empty()
+        || other.is_empty()
+        || one.iter().any(|role| other.iter().any(|same| same.text() == role.text()))
 }
 
 /// The files of a group: of two with one path the group's own stands.

@@ -224,6 +224,12 @@ fn hardware(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell:
         let labels = tags(&basis.kubelet, own.as_ref(), *role, *span);
         branch.put_full("launch", launch(cluster.common(*role, &labels), record, *role, *span, tell));
     }
+    let others =
+        record.get("manager").filter(|manager| !MANAGERS.contains(&manager.text().unwrap_or_default()));
+    if let Some(manager) = others {
+        let message = "kops has no such manager of machines";
+        tell.error(codes::WRONG_TYPE, manager.span, message, "write `CloudGroup` or `Karpenter`");
+    }
     if cluster.on_aws && !is_karpenters(record) {
         branch.put("scaling", scale);
     } else {
@@ -231,6 +237,9 @@ fn hardware(basis: &Basis<'_>, cluster: &Cluster<'_>, branch: &mut Branch, tell:
     }
     Machine { is_arm, is_nvidia }
 }
+
+/// Who makes machines, in kops' words.
+const MANAGERS: [&str; 3] = ["", "CloudGroup", "Karpenter"];
 
 fn is_karpenters(record: &Record<'_>) -> bool {
     record.text("manager") == Some("Karpenter")
@@ -295,10 +304,11 @@ fn programs(
         let settings = runtime::docker(cluster.docker_settings, sandbox, *span);
         Runtime { settings, files: Vec::new() }
     } else {
-        let own = containerd_settings(record.get("containerd"), "containerd of a kops group", tell);
+        let mut own = containerd_settings(record.get("containerd"), "containerd of a kops group", tell);
         if let Some(own) = record.get("containerd") {
             software::tell_of_group(own, tell);
         }
+        own.retain(|entry| entry.key != "version");
         has_runtime = value(&own, "skipInstall").is_some_and(is_true);
         let settings = laid_over(&cluster.containerd, &own);
         assets.extend(image_credentials(cluster, &settings, *system, is_arm, *span, branch, tell));

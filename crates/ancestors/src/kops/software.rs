@@ -354,7 +354,7 @@ fn tell_halves(packages: &Node, tell: &mut Teller<'_>) {
 /// Tells of archives that a group asks for: kops fetches the same ones for all groups.
 pub(super) fn tell_of_group(containerd: &Node, tell: &mut Teller<'_>) {
     for entry in containerd.entries().unwrap_or_default() {
-        if matches!(entry.key.as_str(), "packages" | "runc") && !is_nothing(&entry.value) {
+        if matches!(entry.key.as_str(), "packages" | "runc" | "version") && !is_nothing(&entry.value) {
             let message = format!(
                 "`{}` of a group has no effect, with kops as here: nodes fetch what the Cluster names",
                 entry.key

@@ -244,3 +244,37 @@ fn the_version_that_additions_say_is_the_one_that_counts() {
         alone.findings.iter().any(|finding| finding.message.contains("no version of Kubernetes is named"))
     );
 }
+
+/// eksctl names the types of a group in one way: `instanceType` beside a list or a selector is refused, a list beside a
+/// selector is what EC2 must find by it.
+#[test]
+fn a_second_way_to_name_instance_types_is_told_of() {
+    let of = |fields: &str| told(&config(&format!("managedNodeGroups:\n- name: ng\n{fields}")));
+    let one = "  instanceType: m5.large\n";
+    let (list, selector) = ("  instanceTypes: [c5.large]\n", "  instanceSelector: {vCPUs: 2}\n");
+    let about = |lines: Vec<String>| -> Vec<String> {
+        lines
+            .into_iter()
+            .filter(|line| line.contains("`instanceType` ") || line.contains("Selector"))
+            .collect()
+    };
+    assert_eq!(
+        about(of(&format!("{one}{list}"))),
+        [
+            "warning ancestor/field-differs 9 beside `instanceTypes`, `instanceType` counts for nothing, and eksctl refuses the two"
+        ]
+    );
+    assert_eq!(
+        about(of(&format!("{one}{selector}"))),
+        [
+            "warning ancestor/field-differs 10 beside `instanceType`, `instanceSelector` counts for nothing, and eksctl refuses the two"
+        ]
+    );
+    assert_eq!(
+        about(of(&format!("{list}{selector}"))),
+        [
+            "note ancestor/difference 10 the types that are listed are taken; whether `instanceSelector` means the same, nobody is asked"
+        ]
+    );
+    assert_eq!(about(of(list)), Vec::<String>::new());
+}

@@ -250,3 +250,35 @@ fn roles_and_clouds_that_are_misspelt_are_named() {
         ["machines are in one cloud, and `aws` is named before `gce`"]
     );
 }
+
+/// Words that kops' own validation refuses, and settings that none of the nodes has.
+#[test]
+fn words_that_kops_does_not_have_are_refused() {
+    let text = |spec: &str, own: &str| format!("{}{}", cluster(spec), group(own));
+    assert_eq!(errors(&text("", "manager: Karpentr")), ["kops has no such manager of machines"]);
+    assert_eq!(errors(&text("", "manager: CloudGroup")), Vec::<String>::new());
+    assert_eq!(
+        errors(&text("", "").replace("cloudProvider: aws", "cloudProvider: awz")),
+        ["kops has no cloud `awz`"]
+    );
+    let notes = |spec: &str| crate::told(translated(&text(spec, "")).findings, Severity::Note);
+    let message = "no group here is of the control plane: `masterKubelet` shapes none of the nodes";
+    assert!(notes("masterKubelet: {maxPods: 5}").iter().any(|note| note == message));
+}
+
+/// `nodeup/pkg/model/file_assets.go` passes over a file whose path it has seen.
+#[test]
+fn a_second_file_of_one_path_is_told_of() {
+    let two = |first: &str, second: &str| {
+        let own = format!(
+            "fileAssets:\n- {{name: a, path: /srv/x, content: one{first}}}\n- {{name: b, path: /srv/x, content: two{second}}}"
+        );
+        let text = format!("{}{}", cluster(""), group(&own));
+        (
+            warnings(&text).into_iter().filter(|line| line.contains("/srv/x")).count(),
+            crate::written(&text, "/srv/x"),
+        )
+    };
+    assert_eq!(two("", ""), (1, Some("one".to_owned())));
+    assert_eq!(two(", roles: [Master]", ", roles: [Node]"), (0, Some("two".to_owned())));
+}

@@ -226,6 +226,15 @@ fn a_group_may_have_its_runtime_in_the_image_but_names_no_archives() {
         ["`runc` of a group has no effect, with kops as here: nodes fetch what the Cluster names"]
     );
     assert_eq!(
+        about("", "containerd: {version: 1.7.28}"),
+        ["`version` of a group has no effect, with kops as here: nodes fetch what the Cluster names"]
+    );
+    assert_eq!(
+        from("", "containerd: {version: 1.7.28}")["version"],
+        json!("2.3.4"),
+        "`pkg/nodemodel/fileassets.go` asks the cluster alone"
+    );
+    assert_eq!(
         about("containerd: {packages: {urlAmd64: \"https://example.com/c.tgz\"}}", ""),
         ["this has no effect without `hashAmd64`, with kops as here: what kops has itself is fetched"]
     );
