@@ -14,6 +14,8 @@ pub(crate) enum Shape {
     Any,
     /// One word or line; numbers and truth values are text, too.
     Text,
+    /// A text for Go's reader, which refuses numbers and truth values without quotes.
+    GoText,
     /// A number, in quotes or without.
     Number,
     /// A truth value.
@@ -28,7 +30,7 @@ pub(crate) enum Shape {
     Fields(&'static [(&'static str, Shape)]),
 }
 
-use Shape::{Any, Fields, Flag, ListOf, MapOf, Number, Text, TextOr};
+use Shape::{Any, Fields, Flag, GoText, ListOf, MapOf, Number, Text, TextOr};
 
 /// A list of texts.
 pub(crate) const TEXTS: Shape = ListOf(&Text);
@@ -47,6 +49,8 @@ impl Teller<'_> {
         }
         match (shape, &node.content) {
             (Any, _) | (Text | TextOr(_), Content::Scalar(_)) => {}
+            (GoText, Content::Scalar(scalar))
+                if matches!(scalar.go(), Resolved::String(_) | Resolved::Timestamp(_)) => {}
             (Number, Content::Scalar(_)) if is_number(node) => {}
             (Flag, Content::Scalar(_)) if truth(node).is_some() => {}
             (TextOr(other), Content::Map(_)) => self.shape(node, what, *other),
@@ -93,12 +97,15 @@ pub(crate) fn truth(node: &Node) -> Option<bool> {
 fn words(shape: Shape) -> (&'static str, &'static str) {
     match shape {
         Any | Text => ("a text", "write one value, in quotes if need be"),
+        GoText => ("a text", "write one value, in quotes"),
         Number => ("a number", "write a number, such as `1`"),
         Flag => ("a truth value", "write `true` or `false`, without quotes"),
         TextOr(_) => ("a text or a mapping", "write one word, or fields as `name: value`"),
-        ListOf(Text) => ("a list of texts", "write each text behind a dash, or all as `[one, two]`"),
+        ListOf(Text | GoText) => ("a list of texts", "write each text behind a dash, or all as `[one, two]`"),
         ListOf(_) => ("a list", "write each item behind a dash"),
-        MapOf(Text) => ("a mapping of texts", "write each as `key: value`, or all as `{key: value}`"),
+        MapOf(Text | GoText) => {
+            ("a mapping of texts", "write each as `key: value`, or all as `{key: value}`")
+        }
         MapOf(_) | Fields(_) => ("a mapping", "write its fields as `name: value`, one below the other"),
     }
 }

@@ -211,6 +211,23 @@ fn variables_that_are_no_mapping_are_told() {
     assert!(told.iter().any(is_told), "{told:?}");
 }
 
+/// Go's reader refuses a number where a text belongs; of names that it does not know nodeadm says nothing.
+#[test]
+fn values_that_nodeadm_would_refuse_or_not_know_are_told() {
+    let told = |text: &str, severity| support::told(&translated(&[text, ADDITIONS]), severity);
+    let number = cluster().replace("name: ", "id: 3\n    name: ");
+    let errors = told(&number, bringup_diag::Severity::Error);
+    assert!(matches!(errors.as_slice(), [told] if told.contains("`id`") && told.contains("must be a text")));
+    let quoted = cluster().replace("name: ", "id: '3'\n    name: ");
+    assert_eq!(told(&quoted, bringup_diag::Severity::Error), [""; 0]);
+    let storage = |fields: &str| format!("{}  instance:\n    localStorage: {{{fields}}}\n", cluster());
+    let warnings =
+        told(&storage("strategy: RAID5, disabledMounts: [Foo, SOCI]"), bringup_diag::Severity::Warning);
+    let of_values: Vec<&String> = warnings.iter().filter(|told| told.contains("nodeadm knows")).collect();
+    assert_eq!(of_values.len(), 2, "{warnings:?}");
+    assert!(of_values[0].contains("`RAID5`") && of_values[1].contains("`Foo`"));
+}
+
 /// nodeadm joins the flags to one variable of kubelet's unit, which systemd splits at blanks: an item may be two words.
 #[test]
 fn a_flag_and_its_value_may_stand_in_one_item() {

@@ -168,6 +168,23 @@ fn what_the_images_programs_take_as_it_is_is_noted_and_built() {
     }
 }
 
+/// Whoever says how much memory is kept needs no advice on it.
+#[test]
+fn memory_that_is_said_is_not_advised_on() {
+    let additions = "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {kubernetes: {version: '1.32'}, aws: {region: us-west-2}, nodeGroups: [{instanceTypes: [m5.large]}]}\n";
+    let advised = |arguments: &str| {
+        let script = format!(
+            "#!/bin/bash\n/etc/eks/bootstrap.sh demo --use-max-pods false --kubelet-extra-args '{arguments}'\n"
+        );
+        let read = support::read(&[("user-data", &script), ("additions.yaml", additions)]);
+        let local = bringup_plan::LocalFiles::default();
+        let compiled = bringup_plan::compile(&read.documents[0], 0, &local);
+        compiled.findings.iter().any(|finding| finding.message.contains("of memory are kept for"))
+    };
+    assert!(advised("--max-pods=20"));
+    assert!(!advised("--max-pods=20 --kube-reserved=memory=300Mi"));
+}
+
 /// The image's script marks nodes with nothing, and knows no file of eksctl's.
 #[test]
 fn a_call_has_no_labels_and_files_of_eksctls() {

@@ -22,15 +22,15 @@ pub fn compile(document: &Document, group_index: usize, local: &LocalFiles) -> C
     let Some(group) = document.cluster.spec.node_groups.get(group_index) else {
         let message = format!("there is no node group number {group_index}");
         let findings = [Finding::error(codes::GROUP_MISSING, message)].into_iter().collect();
-        return Compiled { plan: None, provenance: Vec::new(), findings };
+        return Compiled { draft: None, plan: None, provenance: Vec::new(), findings };
     };
     let applied = runtime::versions::applied(group, document.cluster.spec.kubernetes.version.minor);
     let mut context = Context::new(document, group_index, applied.as_ref().unwrap_or(group), local);
     runtime::versions::check(&mut context, group);
     let plan = plan(&mut context);
-    let plan = if context.findings.has_errors() { None } else { Some(plan) };
+    let (plan, draft) = if context.findings.has_errors() { (None, Some(plan)) } else { (Some(plan), None) };
     context.findings.retain(|finding| !document.is_follow_up(finding));
-    Compiled { plan, provenance: context.provenance, findings: context.findings }
+    Compiled { draft, plan, provenance: context.provenance, findings: context.findings }
 }
 
 fn plan(context: &mut Context<'_>) -> Plan {

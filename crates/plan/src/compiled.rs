@@ -37,6 +37,8 @@ pub struct LocalFile {
 /// A plan with what there is to tell about it.
 #[derive(Clone, Debug)]
 pub struct Compiled {
+    /// What the plan would be but for the errors in it: whoever looks at it further can tell of the rest of them.
+    pub draft: Option<Plan>,
     /// The plan; absent if there were errors.
     pub plan: Option<Plan>,
     /// Where its values came from, for people.

@@ -5,7 +5,7 @@ use bringup_spec::{AgentSource, Fact, Flavour, JoinMethod, OsFamily, Phase, Soft
 use crate::context::Context;
 use crate::decisions::Decisions;
 use crate::flavour::AGENT;
-use crate::flavour_files::{endpoint, environment, pods};
+use crate::flavour_files::{endpoint, environment, name_servers, pods};
 use crate::kubelet::flags::Flags;
 use crate::steps::{plain, write_file};
 use crate::{Action, Content, PodLimit, Snap, Step, aws, labels, max_pods, sha256_hex};
@@ -84,9 +84,8 @@ fn kubelet(context: &Context<'_>, decisions: &Decisions, pods: &Text) -> Step {
     if context.group.max_pods.is_some() {
         variables.push(("MAX_PODS", pods.clone()));
     }
-    if context.group.os.family == OsFamily::Ubuntu && !decisions.dns.is_empty() {
-        let servers: Vec<String> = decisions.dns.iter().map(ToString::to_string).collect();
-        variables.push(("CLUSTER_DNS", Text::literal(servers.join(","))));
+    if context.group.os.family == OsFamily::Ubuntu {
+        variables.push(("CLUSTER_DNS", name_servers(context, decisions)));
     }
     environment("eksctl-kubelet", "/etc/eksctl/kubelet.env", &variables)
 }

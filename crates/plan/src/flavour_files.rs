@@ -2,6 +2,7 @@
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_spec::{AgentSource, Fact, Flavour, ImageProgram, JoinMethod, Phase, RuntimeName, Text};
+use serde_json::Value;
 
 use crate::context::Context;
 use crate::decisions::Decisions;
@@ -108,19 +109,11 @@ fn scripted_eks(context: &Context<'_>, decisions: &Decisions) -> Vec<Step> {
     // One that only the node learns is in the file of its own alone.
     let authority = context.spec.api.as_ref().and_then(|api| api.certificate_authority.as_ref());
     let authority = authority.map(|authority| BASE64_STANDARD.encode(authority.pem())).unwrap_or_default();
-    let dns = match decisions.dns.as_slice() {
-        [] if context.learns_cluster() => Text::fact(Fact::ClusterDns),
-        [] if context.guesses_dns() => Text::fact(Fact::GuessedDns),
-        addresses => {
-            let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-            Text::literal(addresses.join(","))
-        }
-    };
     let mut variables = vec![
         ("CLUSTER_NAME", Text::literal(context.eks_name())),
         ("API_SERVER_URL", endpoint(context)),
         ("B64_CLUSTER_CA", Text::literal(authority)),
-        ("CLUSTER_DNS", dns),
+        ("CLUSTER_DNS", name_servers(context, decisions)),
         ("CONTAINER_RUNTIME", Text::literal(runtime)),
         ("NODE_LABELS", labels::labels_flag(&context.labels())),
         ("NODE_TAINTS", Text::literal(labels::taints_flag(&context.group.taints))),
@@ -137,6 +130,26 @@ pub(crate) fn endpoint(context: &Context<'_>) -> Text {
     match context.spec.api.as_ref() {
         None if context.learns_cluster() => Text::fact(Fact::ClusterEndpoint),
         api => Text::literal(api.map(|api| api.endpoint.clone()).unwrap_or_default()),
+    }
+}
+
+/// The name servers that pods are told, as kubelet has them: its own flag and configuration stand above the cluster's.
+pub(crate) fn name_servers(context: &Context<'_>, decisions: &Decisions) -> Text {
+    let kubelet = &context.group.kubelet;
+    if let Some(given) = kubelet.flags.get("cluster-dns") {
+        return given.clone();
+    }
+    if let Some(given) = kubelet.config.get("clusterDNS").and_then(Value::as_array) {
+        let servers: Vec<&str> = given.iter().filter_map(Value::as_str).collect();
+        return Text::literal(servers.join(","));
+    }
+    match decisions.dns.as_slice() {
+        [] if context.learns_cluster() => Text::fact(Fact::ClusterDns),
+        [] if context.guesses_dns() => Text::fact(Fact::GuessedDns),
+        addresses => {
+            let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+            Text::literal(addresses.join(","))
+        }
     }
 }
 

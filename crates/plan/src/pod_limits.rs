@@ -167,6 +167,11 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
 /// What we would keep for the pods that kubelet is told, beside what the image's program keeps.
 fn tell_of_kept_memory(context: &mut Context<'_>, pods: u32) {
     let Some(told) = told_pods(context).filter(|told| *told != pods) else { return };
+    let kubelet = &context.group.kubelet;
+    let reserved = kubelet.config.get("kubeReserved").and_then(|reserved| reserved.get("memory"));
+    if reserved.is_some() || kubelet.flags.contains_key("kube-reserved") {
+        return;
+    }
     let [kept, ours] = [pods, told].map(reservations::memory_mib);
     let message = format!(
         "kubelet takes {told} pods, and {kept}Mi of memory are kept for {pods}, as the program of the image does"

@@ -68,9 +68,8 @@ pub struct Read {
 
 /// Reads all documents of a file, YAML or JSON.
 pub fn read(file: &str, text: &str) -> Read {
-    if let Some(what) = user_data(text) {
-        let finding = Finding::error(codes::KIND, format!("this is {what} that joins no cluster, not a document"))
-            .hint("`bringup inspect` shows what it does, and `bringup try` boots it; a NodeConfig or a call of `/etc/eks/bootstrap.sh` in it would be read");
+    if let Some((message, hint)) = user_data(text) {
+        let finding = Finding::error(codes::KIND, message).hint(hint);
         let findings = [finding.at(Files::one(file).place(Span::point(1, 1)))].into_iter().collect();
         return Read { documents: Vec::new(), findings };
     }
@@ -83,20 +82,34 @@ pub fn read(file: &str, text: &str) -> Read {
     }
 }
 
-/// What a text is that machines take, and that is not YAML at all.
-fn user_data(text: &str) -> Option<&'static str> {
-    let first = text
-        .trim_start_matches('\u{feff}')
-        .lines()
-        .find(|line| !line.trim().is_empty())?
-        .to_ascii_lowercase();
+/// What to say of a text that machines take, and that is no YAML at all.
+fn user_data(text: &str) -> Option<(String, &'static str)> {
+    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    let first = lines.clone().find(|line| !line.is_empty())?.to_ascii_lowercase();
     let starts = |words: &[&str]| words.iter().any(|word| first.starts_with(word));
-    match () {
-        () if starts(&["#!"]) => Some("a script"),
-        () if starts(&["mime-version:", "content-type: multipart/"]) => Some("a MIME message"),
-        () if starts(&["<powershell>", "<script>"]) => Some("a script for Windows"),
-        () => None,
+    let joins_nothing = |what: &str| {
+        let hint = "`bringup inspect` shows what it does, and `bringup try` boots it; a NodeConfig or a call of `/etc/eks/bootstrap.sh` in it would be read";
+        Some((format!("this is {what} that joins no cluster, not a document"), hint))
+    };
+    if starts(&["#!"]) {
+        return joins_nothing("a script");
     }
+    if starts(&["mime-version:", "content-type: multipart/"]) {
+        return joins_nothing("a MIME message");
+    }
+    if starts(&["<powershell>", "<script>"]) {
+        let message = "this is user-data of Windows, which cannot be brought up here".to_owned();
+        return Some((message, "stay with the scripts of EKS' images for nodes of Windows"));
+    }
+    let is_settings = |line: &str| line.starts_with("[settings.") || line == "[settings]";
+    if lines.filter(|line| !line.is_empty() && !line.starts_with('#')).take(1).any(is_settings) {
+        let message = "these are settings of Bottlerocket, which brings itself up".to_owned();
+        return Some((
+            message,
+            "`bringup inspect` shows them; stay with Bottlerocket's own way for its nodes",
+        ));
+    }
+    None
 }
 
 /// Reads documents whose trees somebody else has made. Their spans count in `text`, which `files` were joined to.

@@ -146,6 +146,14 @@ fn a_document_of_another_kind_is_named() {
             "spec.nodeGroups[].kubelet.config",
         ),
         ("#!/bin/sh\necho: hi\n", 1, 1, "this is a script that joins no cluster", "bringup inspect"),
+        ("<powershell>\n$x = 1\n", 1, 1, "this is user-data of Windows", "EKS' images"),
+        (
+            "# ours\n\n[settings.kubernetes]\n\"cluster-name\" = \"x\"\n",
+            1,
+            1,
+            "these are settings of Bottlerocket",
+            "bringup inspect",
+        ),
         ("\nMIME-Version: 1.0\nx\n", 1, 1, "this is a MIME message that joins no cluster", "bringup inspect"),
         ("#cloud-config\nruncmd: [x]\n", 2, 1, "this is a cloud-config, not a document", "bringup inspect"),
         (

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use bringup_diag::Span;
+use bringup_spec::codes::NODECONFIG_VALUE;
+use bringup_spec::nodeconfig::{MOUNTS, STRATEGIES};
 use bringup_yaml::{Content, Entry, Node};
 
 use super::tables;
@@ -122,6 +124,7 @@ pub(super) fn disks(instance: &Record<'_>, tell: &mut Teller<'_>) -> Option<Node
     let storage = instance.get("localStorage")?;
     let fields = tell.record(storage, "`localStorage` of a NodeConfig", tables::STORAGE);
     let strategy = fields.get("strategy").filter(|strategy| strategy.text() != Some(""))?;
+    known(strategy, &STRATEGIES, tell);
     let span = strategy.span;
     let mut words = vec![
         text(span, "/usr/bin/setup-local-disks"),
@@ -131,6 +134,7 @@ pub(super) fn disks(instance: &Record<'_>, tell: &mut Teller<'_>) -> Option<Node
         words.extend([text(path.span, "--dir"), path.clone()]);
     }
     for mount in fields.items("disabledMounts") {
+        known(mount, &MOUNTS, tell);
         let flag = match mount.text() {
             Some("PodLogs") => "--no-bind-pods-logs",
             Some("Containerd") => "--no-bind-containerd",
@@ -145,6 +149,15 @@ pub(super) fn disks(instance: &Record<'_>, tell: &mut Teller<'_>) -> Option<Node
     step.put("before", list(span, vec![text(span, "runtime")]));
     step.put("everyBoot", plain(span, true));
     Some(step.into_node())
+}
+
+/// Tells of a value that nodeadm does not know.
+fn known(value: &Node, known: &[&str], tell: &mut Teller<'_>) {
+    let given = value.text().unwrap_or_default();
+    if !known.contains(&given) {
+        let message = format!("`{given}` is none that nodeadm knows");
+        tell.warning(NODECONFIG_VALUE, value.span, message, format!("known are `{}`", known.join("`, `")));
+    }
 }
 
 /// Name servers and search domains for systemd-resolved: the drop-in that nodeadm writes, where later boots find it, and the

@@ -2,12 +2,15 @@
 
 use crate::fields::Field;
 use crate::fields::Use::{Aside, Is, Refused};
-use crate::shapes::Shape::{Flag, MapOf, Text};
-use crate::shapes::{MAP, TEXT_MAP, TEXTS};
+use crate::shapes::MAP;
+use crate::shapes::Shape::{self, Flag, GoText, ListOf, MapOf};
+
+const TEXTS: Shape = ListOf(&GoText);
+const TEXT_MAP: Shape = MapOf(&GoText);
 
 pub(crate) const TOP: &[Field] = &[
-    ("apiVersion", Is(Text)),
-    ("kind", Is(Text)),
+    ("apiVersion", Is(GoText)),
+    ("kind", Is(GoText)),
     ("metadata", Aside("nothing: nodeadm reads it and does nothing with it")),
     ("spec", Is(MAP)),
     ("status", Aside("nothing: nodeadm fills it in by itself")),
@@ -29,19 +32,19 @@ pub(crate) const SPEC: &[Field] = &[
 ];
 
 pub(crate) const CLUSTER: &[Field] = &[
-    ("name", Is(Text)),
-    ("apiServerEndpoint", Is(Text)),
-    ("certificateAuthority", Is(Text)),
-    ("cidr", Is(Text)),
+    ("name", Is(GoText)),
+    ("apiServerEndpoint", Is(GoText)),
+    ("certificateAuthority", Is(GoText)),
+    ("cidr", Is(GoText)),
     ("enableOutpost", Is(Flag)),
-    ("region", Is(Text)),
-    ("id", Is(Text)),
+    ("region", Is(GoText)),
+    ("id", Is(GoText)),
 ];
 
 pub(super) const KUBELET: &[Field] =
-    &[("config", Is(MAP)), ("flags", Is(TEXTS)), ("maxPodsExpression", Is(Text))];
+    &[("config", Is(MAP)), ("flags", Is(TEXTS)), ("maxPodsExpression", Is(GoText))];
 
-pub(super) const CONTAINERD: &[Field] = &[("config", Is(Text)), ("baseRuntimeSpec", Is(MAP))];
+pub(super) const CONTAINERD: &[Field] = &[("config", Is(GoText)), ("baseRuntimeSpec", Is(MAP))];
 
 pub(super) const INSTANCE: &[Field] =
     &[("environment", Is(MapOf(&TEXT_MAP))), ("localStorage", Is(MAP)), ("network", Is(MAP))];
@@ -49,6 +52,6 @@ pub(super) const INSTANCE: &[Field] =
 pub(super) const NETWORK: &[Field] = &[("nameservers", Is(TEXTS)), ("domains", Is(TEXTS))];
 
 pub(super) const STORAGE: &[Field] =
-    &[("strategy", Is(Text)), ("mountPath", Is(Text)), ("disabledMounts", Is(TEXTS))];
+    &[("strategy", Is(GoText)), ("mountPath", Is(GoText)), ("disabledMounts", Is(TEXTS))];
 
 pub(super) const FEATURES: &[Field] = &[("InstanceIdNodeName", Is(Flag)), ("FastImagePull", Is(Flag))];

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bringup_carry::{
     Load, Rendered, carriers_of, lost_guarantees, resolve_parts, unused_encoding, without_agent,
 };
-use bringup_diag::Findings;
+use bringup_diag::{Findings, Severity};
 use bringup_plan::sha256_hex;
 use bringup_spec::{Carrier, Document, NodeGroup};
 
@@ -38,6 +38,9 @@ pub(crate) struct Built {
     pub(crate) over_budget: bool,
 }
 
+/// Carriers that are templates.
+const TEMPLATE: [Carrier; 2] = [Carrier::CloudFormation, Carrier::CloudFormationJson];
+
 impl Project {
     /// What there is to tell of a carrier of a group that does not ask for it.
     pub(crate) fn misread(&self, key: GroupKey, carrier: Carrier) -> Findings {
@@ -59,6 +62,14 @@ impl Project {
         findings.append(lints::of_parts(document, &parts, compiled.plan.as_ref()));
         findings.append(lints::of_units(document, &path, group));
         let Some(plan) = compiled.plan else {
+            let is_of_template = |carrier: &Carrier| TEMPLATE.contains(carrier);
+            if let Some(draft) =
+                compiled.draft.filter(|_| carriers_of(document, group).iter().any(is_of_template))
+            {
+                let told = bringup_cloudformation::check(document, &path, group, &draft);
+                let errors = told.into_iter().filter(|finding| finding.severity == Severity::Error);
+                findings.extend(errors.filter(|finding| !document.is_follow_up(finding)));
+            }
             return Some(Built {
                 view: None,
                 files: Vec::new(),
@@ -77,9 +88,8 @@ impl Project {
         let own = OwnParts::new(document, &parts, &asked);
         let distinct: BTreeSet<Carrier> = asked.into_iter().collect();
         let carriers = distinct.clone();
-        let template = [Carrier::CloudFormation, Carrier::CloudFormationJson];
         if matches!(wish, Wish::Everything) {
-            if !template.iter().any(|carrier| distinct.contains(carrier)) {
+            if !TEMPLATE.iter().any(|carrier| distinct.contains(carrier)) {
                 findings.append(bringup_cloudformation::unused(document, &load.group_path, group));
             }
             findings.extend(unused_encoding(document, &load.group_path, group));

@@ -135,7 +135,7 @@ fn spot(report: &mut Report<'_>) {
             scaling.spot_strategy.filter(|strategy| *strategy != SpotStrategy::LowestPrice)
         {
             let message = format!("`{strategy}` has no `spotPools`");
-            report.error(codes::SPOT, &path, message, "remove it, or write `spotStrategy: lowest-price`");
+            report.error(codes::SPOT, &path, message, "remove it, or choose the strategy `lowest-price`");
         }
     }
     if let Some(price) = &scaling.spot_max_price {

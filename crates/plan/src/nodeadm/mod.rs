@@ -70,7 +70,7 @@ pub fn compile(config: &NodeConfig, around: &Surroundings) -> Compiled {
     check(&mut work);
     let plan = plan(&mut work);
     let plan = if work.findings.has_errors() { None } else { Some(plan) };
-    Compiled { plan, provenance: Vec::new(), findings: work.findings }
+    Compiled { draft: None, plan, provenance: Vec::new(), findings: work.findings }
 }
 
 fn check(work: &mut Work<'_>) {

@@ -83,6 +83,23 @@ fn eksctls_variables_have_the_nodes_own_values() {
     );
 }
 
+/// Whoever reads the file finds what kubelet has: the group's own servers, and those that only the node learns.
+#[test]
+fn the_name_servers_in_eksctls_file_are_kubelets() {
+    let servers = |document: &Document| {
+        let file = text(&plan(document), "/etc/eksctl/kubelet.env");
+        file.lines().last().unwrap().strip_prefix("CLUSTER_DNS=").unwrap().to_owned()
+    };
+    let own = "kubelet: {config: {clusterDNS: [169.254.20.10, 10.100.0.10]}}";
+    assert_eq!(servers(&eksctl(UBUNTU, own)), "169.254.20.10,10.100.0.10");
+    let flag = "kubelet: {flags: {cluster-dns: 169.254.20.11}}";
+    assert_eq!(servers(&eksctl(UBUNTU, flag)), "169.254.20.11");
+    let mut learned = eksctl(UBUNTU, "");
+    learned.cluster.spec.api = None;
+    learned.cluster.spec.network.service_ranges.clear();
+    assert_eq!(servers(&learned), "@{clusterDns}");
+}
+
 #[test]
 fn kubelets_drop_in_keeps_its_misspelt_name() {
     let al2 = plan(&eksctl(AL2, ""));

@@ -13,8 +13,10 @@ use crate::{codes, syntax};
 const API_VERSION: &str = "node.eks.aws/v1alpha1";
 const KIND: &str = "NodeConfig";
 const FEATURES: [&str; 2] = ["InstanceIdNodeName", "FastImagePull"];
-const STRATEGIES: [&str; 3] = ["RAID0", "RAID10", "Mount"];
-const MOUNTS: [&str; 3] = ["Containerd", "PodLogs", "SOCI"];
+/// What may become of an instance's disks.
+pub const STRATEGIES: [&str; 3] = ["RAID0", "RAID10", "Mount"];
+/// What may be kept off an instance's disks.
+pub const MOUNTS: [&str; 3] = ["Containerd", "PodLogs", "SOCI"];
 
 /// Reads the NodeConfig of a text, YAML or JSON: at most one, as nodeadm looks no further than the first document.
 pub fn read(file: &str, text: &str) -> (Vec<NodeConfig>, Findings) {

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 pub use base_spec::base_runtime_spec;
 pub use bringup_diag::Finding;
 pub use check::check;
-pub use decode::read;
+pub use decode::{MOUNTS, STRATEGIES, read};
 pub use merge::merge;
 pub use parallel_pulls::{
     PARALLEL_PULLS_NEED, SNAPSHOTTER_CONFIG, SNAPSHOTTER_DROP_IN, SNAPSHOTTER_IMPORT, SNAPSHOTTER_SOCKET,
