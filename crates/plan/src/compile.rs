@@ -53,6 +53,7 @@ fn plan(context: &mut Context<'_>) -> Plan {
     if runtime.content.is_some() || !runtime.drop_ins.is_empty() {
         units.push(runtime);
     }
+    units.extend(runtime::sandbox::unit(context, &decisions));
     units.extend(stage_units::units(&steps));
     units.extend(eksctl::script_unit(context, &decisions));
     units.extend(units::rivals(context));

@@ -18,6 +18,8 @@ OWN = {
     "evictionHard": {"memory.available": "100Mi", "nodefs.available": "10%"},
 }
 SETTINGS = {"cpuManagerPolicy": "static", "evictionHard": {"memory.available": "200Mi"}}
+# Stands for the image's program that fetches the image of the pod sandbox.
+PULL = "#!/bin/sh\ncat /proc/uptime >>/lab/pulled\n"
 # Keeps how it was called.
 SIGNAL = '#!/bin/sh\necho "$@" >>/lab/signals\n'
 TEMPLATE = pathlib.Path(__file__).parents[3] / "examples/eks-flavour/cluster.yaml"
@@ -29,10 +31,18 @@ def settings(lab, kills=()):
     made = document(os="amazon-linux-2", kubelet={"config": SETTINGS}, kernelModules=[], sysctls={})
     made["spec"] |= {"flavour": "eks", "kubernetes": {"version": "1.32"}}
     own = machine.give(OWN, "kubelet-config.json")
+    pull = machine.give(PULL, "pull-sandbox-image.sh", 0o755)
     options = [word for step in kills for word in ("--kill", step)]
-    trial = machine.boot(made, "--file", f"/etc/kubernetes/kubelet/kubelet-config.json={own}", *options, "--reboot", patience=90).came_up()
+    options += ["--file", f"/etc/kubernetes/kubelet/kubelet-config.json={own}"]
+    options += ["--file", f"/etc/eks/containerd/pull-sandbox-image.sh={pull}"]
+    trial = machine.boot(made, *options, "--reboot", patience=90).came_up()
     assert len(trial.of("lab", "killed")) == len(kills), trial.story()
     assert [len(trial.of("kubelet.service", "started", boot)) for boot in (1, 2)] == [1, 1], trial.story()
+    # Kubelet waits for the image of the pod sandbox, which containerd cannot fetch by itself.
+    for boot in (1, 2):
+        fetched, kubelet = trial.of("sandbox-image.service", "started", boot), trial.of("kubelet.service", "started", boot)
+        assert fetched and fetched[0]["at_ms"] <= kubelet[0]["at_ms"], trial.story()
+    assert len(machine.text("/lab/pulled").splitlines()) >= 2
     found = config(machine)
     # The third is bootstrap.sh's own.
     evicted = {"memory.available": "200Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%"}

@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::decisions::{Decisions, program_root};
 use crate::flavour::{ARGUMENTS_VARIABLE, GATE_FILE};
 use crate::kubelet::flags::Flags;
+use crate::runtime::sandbox;
 use crate::units::Systemd;
 use crate::{PlacedBy, Unit, eksctl};
 
@@ -29,7 +30,9 @@ pub(crate) fn unit(context: &Context<'_>, decisions: &Decisions) -> Unit {
     }
     // A broken machine is to be retried for ever: a start limit would leave it down after the cause has gone.
     let limit = if old { "" } else { "StartLimitIntervalSec=0\n" };
-    let _ = write!(text, "Wants={runtime}\nAfter={runtime}\n{limit}\n[Service]\n");
+    let fetched =
+        if sandbox::is_fetched(context, decisions) { format!(" {}", sandbox::UNIT) } else { String::new() };
+    let _ = write!(text, "Wants={runtime}{fetched}\nAfter={runtime}{fetched}\n{limit}\n[Service]\n");
     if old {
         text.push_str("StartLimitInterval=0\n");
     }

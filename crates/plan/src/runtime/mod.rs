@@ -5,11 +5,12 @@ mod containerd;
 pub(crate) mod docker;
 mod fragment;
 pub(crate) mod handler;
+pub(crate) mod sandbox;
 pub(crate) mod versions;
 
 pub(crate) use agreement::settle;
 use bringup_kubelet::Minor;
-use bringup_spec::{JoinMethod, Phase, RuntimeName, Text, authority_fault};
+use bringup_spec::{OsFamily, Phase, RuntimeName, SoftwareSource, Text, authority_fault};
 
 use self::handler::{BASE_SPEC, PAUSE_IMAGE};
 use crate::context::Context;
@@ -20,7 +21,8 @@ use crate::{Action, Content, Origin, Step, aws, codes, nodeadm};
 
 /// The image of the pod sandbox.
 ///
-/// EKS' registry wants credentials: nodes of other clusters take Kubernetes' own image, unless an account is named.
+/// containerd fetches it by itself and without credentials, which EKS' registries want. It is named where the image of the
+/// machine can fetch it with them, or where an account is named; elsewhere it is what the machine has, or Kubernetes' own.
 pub(crate) fn sandbox_image(context: &mut Context<'_>, decisions: &Decisions) -> String {
     if let Some(image) = &context.group.runtime.sandbox_image {
         let path = context.at(["runtime", "sandboxImage"]);
@@ -32,20 +34,20 @@ pub(crate) fn sandbox_image(context: &mut Context<'_>, decisions: &Decisions) ->
         context.origin("sandbox image", image, Origin::Document(path));
         return image.clone();
     }
-    let named = context.spec.aws.as_ref().is_some_and(|aws| aws.registry_account.is_some());
-    if handler::is_nodeadms(context) && !named {
+    let named = context.spec.aws.as_ref().and_then(|aws| aws.registry_account.as_deref());
+    let system = context.group.os.family;
+    let in_store = decisions.eks_image && system == OsFamily::AmazonLinux2023 && is_of_image(context);
+    if (in_store || handler::is_nodeadms(context)) && named.is_none() {
         let how = "the one that EKS' images with nodeadm have".to_owned();
         context.origin("sandbox image", PAUSE_IMAGE, Origin::Default(how));
         return PAUSE_IMAGE.to_owned();
     }
-    let version = if context.minor >= Minor(31) { "3.10" } else { "3.5" };
-    let eks = decisions.join == JoinMethod::EksToken;
+    // The one that EKS' images of Amazon Linux 2 have in store, whatever the version.
+    let old = context.minor < Minor(31) || (decisions.eks_image && system == OsFamily::AmazonLinux2);
+    let version = if old { "3.5" } else { "3.10" };
     match &context.spec.aws {
-        Some(aws) if context.on_aws() && (eks || aws.registry_account.is_some()) => {
-            let account = match &aws.registry_account {
-                Some(account) => account.as_str(),
-                None => aws::registry_account(&aws.region),
-            };
+        Some(aws) if context.on_aws() && (named.is_some() || sandbox::is_fetched(context, decisions)) => {
+            let account = named.unwrap_or_else(|| aws::registry_account(&aws.region));
             let partition = aws
                 .partition
                 .as_deref()
@@ -66,6 +68,12 @@ pub(crate) fn sandbox_image(context: &mut Context<'_>, decisions: &Decisions) ->
             image
         }
     }
+}
+
+/// Whether containerd is the one of the machine's image.
+fn is_of_image(context: &Context<'_>) -> bool {
+    let group = context.group;
+    group.runtime.name == RuntimeName::Containerd && group.software.runtime.from == SoftwareSource::Image
 }
 
 /// Whether a runtime takes this for the name of an image: a path in lower case, with a tag or a digest behind.

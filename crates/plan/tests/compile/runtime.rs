@@ -90,30 +90,50 @@ fn the_runtime_follows_kubelets_cgroup_driver() {
     assert_eq!(options("kubelet: {config: {cgroupDriver: cgroupfs}}"), Some(false));
 }
 
+/// containerd has no credentials: EKS' registry is named only where the machine's image fetches from it.
 #[test]
-fn the_sandbox_image_is_the_regions_own() {
+fn the_sandbox_image_is_one_that_the_machine_can_have() {
     let image = |document: &bringup_spec::Document| {
         containerd(document)["plugins"]["io.containerd.grpc.v1.cri"]["sandbox_image"]
             .as_str()
             .unwrap()
             .to_owned()
     };
-    assert_eq!(image(&eks("1.33", "")), "602401143452.dkr.ecr.eu-central-1.amazonaws.com/eks/pause:3.10");
+    let unit = |document: &bringup_spec::Document| {
+        let plan = plan(document);
+        let is_it = |unit: &&bringup_plan::Unit| unit.name == "sandbox-image.service";
+        let content = plan.units.iter().find(is_it).and_then(|unit| unit.content.clone());
+        let kubelet = crate::support::unit(&plan, "kubelet.service").drop_ins.values().next().unwrap();
+        let waits = kubelet.contains("After=containerd.service sandbox-image.service\n");
+        assert_eq!(content.is_some(), waits, "{kubelet}");
+        content
+    };
+    // Amazon Linux 2023 has one in store, Amazon Linux 2 `pause:3.5`, with a program that fetches it if it is gone.
+    assert_eq!(image(&eks("1.33", "")), "localhost/kubernetes/pause:latest");
+    assert_eq!(unit(&eks("1.33", "")), None);
+    let al2 =
+        |more: &str| crate::support::eks_with("1.32", "flavour: eks", &format!("os: amazon-linux-2\n{more}"));
+    assert_eq!(image(&al2("")), "602401143452.dkr.ecr.eu-central-1.amazonaws.com/eks/pause:3.5");
+    assert!(
+        unit(&al2("")).unwrap().contains("ConditionPathExists=/etc/eks/containerd/pull-sandbox-image.sh\n")
+    );
+    assert_eq!(image(&crate::support::eks_with("1.33", "", "os: debian")), "registry.k8s.io/pause:3.10");
     assert_eq!(image(&plain("1.33", "")), "registry.k8s.io/pause:3.10");
+    assert_eq!(unit(&plain("1.33", "")), None);
     assert_eq!(image(&eks("1.33", "runtime: {sandboxImage: x/pause:1}")), "x/pause:1");
-    let in_region = |aws: &str| {
+    let in_region = |os: &str, aws: &str| {
         let spec = format!(
-            "kubernetes: {{version: \"1.33\"}}\napi: {{endpoint: https://x, certificateAuthority: {}}}\njoin: {{method: eks-token}}\naws: {aws}",
+            "kubernetes: {{version: \"1.32\"}}\napi: {{endpoint: https://x, certificateAuthority: {}}}\njoin: {{method: eks-token}}\naws: {aws}",
             crate::support::AUTHORITY
         );
-        image(&cluster(&spec, "platform: aws\nos: amazon-linux-2023"))
+        image(&cluster(&spec, &format!("platform: aws\nos: {os}")))
     };
     assert_eq!(
-        in_region("{region: cn-north-1}"),
-        "918309763551.dkr.ecr.cn-north-1.amazonaws.com.cn/eks/pause:3.10"
+        in_region("amazon-linux-2", "{region: cn-north-1}"),
+        "918309763551.dkr.ecr.cn-north-1.amazonaws.com.cn/eks/pause:3.5"
     );
     assert_eq!(
-        in_region("{region: eu-west-1, registryAccount: \"111122223333\"}"),
+        in_region("amazon-linux-2023", "{region: eu-west-1, registryAccount: \"111122223333\"}"),
         "111122223333.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.10"
     );
 }
