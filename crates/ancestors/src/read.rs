@@ -113,16 +113,34 @@ fn unpacked(input: Input<'_>, findings: &mut Findings) -> Vec<Part> {
         |script: &str| user_data::tree(script, true).is_some() || user_data::init::trees(script).is_some();
     let called = unpacked.scripts.iter().any(|(_, script)| joins(script))
         || unpacked.others.iter().any(|(_, _, text)| user_data::runcmd::trees(input.name, text).is_some());
-    if unpacked.unclosed {
-        findings.push(unclosed(input));
-    }
-    if unpacked.unended {
-        let message = "there is no empty line behind the header of this message: cloud-init takes its parts all the same, and so does this; nodeadm refuses all of it";
-        findings.push(
-            Finding::warning(codes::DIFFERENCE, message)
-                .at(Place::new(input.name, Span::point(1, 1)))
-                .hint("leave an empty line before the first part"),
-        );
+    let last = u32::try_from(input.text.lines().count()).unwrap_or(u32::MAX).max(1);
+    for (is_so, line, what, hint) in [
+        (
+            unpacked.unquoted,
+            1,
+            "the boundary of this message lacks its quotes",
+            "write it as `boundary=\"//\"`",
+        ),
+        (
+            unpacked.unended,
+            1,
+            "there is no empty line behind the header of this message",
+            "leave an empty line before the first part",
+        ),
+        (
+            unpacked.unclosed,
+            last,
+            "the boundary that closes this message is missing",
+            "end it with a line of its boundary between `--` and `--`, such as `--//--`",
+        ),
+    ] {
+        if is_so {
+            let message = format!(
+                "{what}: cloud-init takes its parts all the same, and so does this; nodeadm refuses all of it"
+            );
+            let place = Place::new(input.name, Span::point(line, 1));
+            findings.push(Finding::warning(codes::DIFFERENCE, message).at(place).hint(hint));
+        }
     }
     for (name, kind) in &unpacked.unread {
         let message =
@@ -135,7 +153,7 @@ fn unpacked(input: Input<'_>, findings: &mut Findings) -> Vec<Part> {
         );
     }
     let refused = unpacked.findings.has_errors()
-        && (unpacked.texts.is_empty() || !(unpacked.unclosed || unpacked.unended));
+        && (unpacked.texts.is_empty() || !(unpacked.unclosed || unpacked.unended || unpacked.unquoted));
     if refused && !called {
         return vec![Part::new((input.name.to_owned(), input.text.to_owned()))];
     }
@@ -153,15 +171,6 @@ fn unpacked(input: Input<'_>, findings: &mut Findings) -> Vec<Part> {
     }
     let others = unpacked.others.into_iter().map(|(name, kind, text)| Part { name, text, kind: Some(kind) });
     scripts.into_iter().chain(unpacked.texts).map(Part::new).chain(others).collect()
-}
-
-/// A message without an end: its parts are there all the same.
-fn unclosed(input: Input<'_>) -> Finding {
-    let lines = u32::try_from(input.text.lines().count()).unwrap_or(u32::MAX).max(1);
-    let message = "the boundary that closes this message is missing: cloud-init takes its parts all the same, and so does this; nodeadm refuses all of it";
-    Finding::warning(codes::DIFFERENCE, message)
-        .at(Place::new(input.name, Span::point(lines, 1)))
-        .hint("end it with a line of its boundary between `--` and `--`, such as `--//--`")
 }
 
 /// Documents of others, with the text that they stand in.

@@ -198,6 +198,22 @@ fn parts_of_a_message_count_like_files() {
     let read = translated(&[&message, ADDITIONS]);
     assert_eq!(read.documents.len(), 1, "{:?}", read.findings);
     assert_eq!(read.documents[0].cluster.spec.node_groups[0].kubelet.config["maxPods"], json!(30));
+    // Python's reader takes a boundary without its quotes, and Go's refuses it.
+    let unquoted = translated(&[&message.replace("\"//\"", "//"), ADDITIONS]);
+    assert_eq!(unquoted.documents[0].cluster.spec.node_groups[0].kubelet.config["maxPods"], json!(30));
+    let told = support::told(&unquoted, bringup_diag::Severity::Warning);
+    assert!(told.iter().any(|told| told.contains("lacks its quotes")), "{told:?}");
+}
+
+/// Each is read by itself: what is replaced later has to be right, too.
+#[test]
+fn an_authority_that_is_no_base64_is_told_where_it_is_replaced() {
+    let spec = "spec: {cluster: {certificateAuthority: cluster-ca}}";
+    let earlier = format!("apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n{spec}\n");
+    let read = translated(&[&earlier, &cluster(), ADDITIONS]);
+    assert_eq!(read.documents.len(), 1, "{:?}", read.findings);
+    let told = support::told(&read, bringup_diag::Severity::Warning);
+    assert!(told.iter().any(|told| told.contains("no base64")), "{told:?}");
 }
 
 /// nodeadm has a mapping for each service, and refuses a number.

@@ -11,8 +11,10 @@ mod merge;
 pub(crate) mod settings;
 pub(crate) mod tables;
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use bringup_diag::Span;
 use bringup_spec::Name;
+use bringup_spec::codes::NODECONFIG_VALUE;
 use bringup_yaml::Node;
 
 use crate::codes;
@@ -31,6 +33,7 @@ pub(crate) fn translate(documents: &[Node], tell: &mut Teller<'_>) -> Vec<Node> 
         if says("kind") == Some("NodeConfig") && says("apiVersion") == Some(VERSION) {
             // Before they are merged, each is accounted for by itself.
             tell.record(document, "a NodeConfig", tables::TOP);
+            tell_authority(document, tell);
             known.push(document);
         } else {
             let hint = format!("write `apiVersion: {VERSION}` and `kind: NodeConfig`");
@@ -39,6 +42,17 @@ pub(crate) fn translate(documents: &[Node], tell: &mut Teller<'_>) -> Vec<Node> 
     }
     let Some(whole) = merge::merged(&known, tell) else { return Vec::new() };
     translated(&whole, tell).into_iter().collect()
+}
+
+/// nodeadm reads each NodeConfig by itself, and refuses an authority that is no base64, also where a later one replaces it.
+fn tell_authority(document: &Node, tell: &mut Teller<'_>) {
+    let cluster = document.get("spec").and_then(|spec| spec.get("cluster"));
+    let Some(authority) = cluster.and_then(|cluster| cluster.get("certificateAuthority")) else { return };
+    let letters = authority.text().unwrap_or_default().replace(['\r', '\n'], "");
+    if BASE64_STANDARD.decode(letters).is_err() {
+        let message = "nodeadm refuses this authority, which is no base64";
+        tell.warning(NODECONFIG_VALUE, authority.span, message, "write the base64 that EKS gives");
+    }
 }
 
 fn translated(document: &Node, tell: &mut Teller<'_>) -> Option<Node> {

@@ -20,7 +20,11 @@ impl Call<'_> {
         let (service_ipv4, service_ipv6) = match answer {
             Some(_) if is_ipv6 => (None, range),
             Some(_) => (range, None),
-            None => (request.service_ipv4.clone(), request.service_ipv6.clone()),
+            // `None` is how the AWS CLI writes that there is none, and the script takes it so.
+            None => {
+                let service_ipv4 = request.service_ipv4.clone().filter(|range| range != "None");
+                (service_ipv4, request.service_ipv6.clone())
+            }
         };
         let dns = match (&request.dns, ipv6) {
             (Some(given), _) => given.clone(),

@@ -166,6 +166,8 @@ fn dns_is_given_or_follows_from_the_range_or_is_guessed() {
         (vec!["--service-ipv6-cidr", "fd30:1c53::/108"], json!(["fd30:1c53::a"])),
         (vec!["--ip-family", "ipv6", "--dns-cluster-ip", "fe80::2a"], json!(["fe80::2a"])),
         (vec![], json!(["10.100.0.10"])),
+        // What the AWS CLI prints of a range that is not there.
+        (vec!["--service-ipv4-cidr", "None"], json!(["10.100.0.10"])),
     ] {
         assert_eq!(config(&plan("1.27.0", &flags))["clusterDNS"], dns, "{flags:?}");
     }

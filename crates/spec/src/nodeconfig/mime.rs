@@ -25,6 +25,8 @@ pub(super) struct Parts<'a> {
     pub(super) closed: bool,
     /// Whether an empty line ends its header. Go refuses all of it otherwise, and Python's reader takes it.
     pub(super) ended: bool,
+    /// Whether the boundary has the quotes that it needs: likewise.
+    pub(super) quoted: bool,
 }
 
 /// The parts of a multipart message; nothing if it is none.
@@ -33,17 +35,30 @@ pub(super) fn parts(data: &[u8]) -> Option<Result<Parts<'_>, MimeFault>> {
     let ended = whole.is_some();
     let (headers, body) = whole.unwrap_or_else(|| headers_without_end(data));
     let kind = headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value)?;
-    let (media_type, parameters) = media_type(kind)?;
-    if !media_type.starts_with("multipart/") {
+    let (boundary, quoted) = match media_type(kind) {
+        Some((media_type, _)) if !media_type.starts_with("multipart/") => return None,
+        Some((_, parameters)) => {
+            (parameters.into_iter().find(|(name, _)| name == "boundary").map(|(_, value)| value), true)
+        }
+        None => (Some(boundary_without_quotes(kind)?), false),
+    };
+    Some(boundary.filter(|text| !text.is_empty()).ok_or(MimeFault::NoBoundary).map(|boundary| Parts {
+        ended,
+        quoted,
+        ..split(body, &boundary)
+    }))
+}
+
+/// The boundary of a multipart type, such as `//`, whose letters may not stand without quotes.
+fn boundary_without_quotes(kind: &str) -> Option<String> {
+    let mut pieces = kind.split(';').map(str::trim);
+    if !pieces.next()?.to_ascii_lowercase().starts_with("multipart/") {
         return None;
     }
-    let boundary = parameters.into_iter().find(|(name, _)| name == "boundary").map(|(_, value)| value);
-    Some(
-        boundary
-            .filter(|text| !text.is_empty())
-            .ok_or(MimeFault::NoBoundary)
-            .map(|boundary| Parts { ended, ..split(body, &boundary) }),
-    )
+    let boundary = pieces
+        .filter_map(|piece| piece.split_once('='))
+        .find(|(name, _)| name.eq_ignore_ascii_case("boundary"));
+    boundary.map(|(_, value)| value.to_owned()).filter(|value| !value.contains('"'))
 }
 
 fn split<'a>(body: &'a [u8], boundary: &str) -> Parts<'a> {
@@ -62,7 +77,7 @@ fn split<'a>(body: &'a [u8], boundary: &str) -> Parts<'a> {
                     parts.push(part(without_line_end(body.get(start..at).unwrap_or_default())));
                 }
                 if closes {
-                    return Parts { all: parts, closed: true, ended: true };
+                    return Parts { all: parts, closed: true, ended: true, quoted: true };
                 }
                 open = Some(next);
             }
@@ -71,7 +86,7 @@ fn split<'a>(body: &'a [u8], boundary: &str) -> Parts<'a> {
     }
     let last = open.and_then(|start| body.get(start..)).filter(|rest| !is_blank(rest));
     parts.extend(last.map(part));
-    Parts { all: parts, closed: false, ended: true }
+    Parts { all: parts, closed: false, ended: true, quoted: true }
 }
 
 fn part(text: &[u8]) -> Part<'_> {

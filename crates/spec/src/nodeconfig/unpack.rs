@@ -33,6 +33,8 @@ pub struct Unpacked {
     pub unclosed: bool,
     /// Whether no empty line ends the header of a message: likewise.
     pub unended: bool,
+    /// Whether the boundary of a message lacks the quotes that it needs: likewise.
+    pub unquoted: bool,
     /// What was found.
     pub findings: Findings,
 }
@@ -47,7 +49,12 @@ pub fn unpack(file: &str, bytes: &[u8]) -> Unpacked {
             let hint = "write `boundary=\"//\"` behind its type";
             unpacked.refuse(file, "this is multipart without a boundary", hint);
         }
-        Some(Ok(Parts { all: parts, closed, ended })) => {
+        Some(Ok(Parts { all: parts, closed, ended, quoted })) => {
+            if !quoted {
+                unpacked.unquoted = true;
+                let hint = "write it in quotes, such as `boundary=\"//\"`";
+                unpacked.refuse(file, "the boundary of this message cannot stand without quotes", hint);
+            }
             if !ended {
                 unpacked.unended = true;
                 let hint = "leave an empty line before the first part";
