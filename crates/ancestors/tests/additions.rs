@@ -130,3 +130,14 @@ fn a_wrong_value_of_additions_points_into_them() {
     );
     assert_eq!(read.documents.first().expect("a document").file, "theirs.yaml");
 }
+
+#[test]
+fn an_id_of_an_outposts_cluster_is_asked_for_until_it_is_given() {
+    let theirs = "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: c, region: us-west-2, version: \"1.30\"}\noutpost: {controlPlaneOutpostARN: \"arn:aws:outposts:us-west-2:1234:outpost/op-1\"}\nnodeGroups:\n- {name: n, amiFamily: AmazonLinux2023}\n";
+    let asked = |more: &str| {
+        let read = read(&[("theirs.yaml", theirs), ("more.yaml", &additions(more))]);
+        told(&read, Severity::Warning).iter().any(|told| told.contains("must know its id"))
+    };
+    assert!(asked("spec: {api: {endpoint: https://x, certificateAuthority: dGVzdA==}}\n"));
+    assert!(!asked("spec: {api: {endpoint: https://x, certificateAuthority: dGVzdA==, clusterId: abc}}\n"));
+}

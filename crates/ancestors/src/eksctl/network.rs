@@ -8,7 +8,7 @@ use super::{record, tables};
 use crate::codes;
 use crate::fields::Record;
 use crate::ids;
-use crate::tell::Teller;
+use crate::tell::{Says, Teller};
 use crate::tree::{Branch, list};
 
 /// The VPC, accounted for.
@@ -56,7 +56,11 @@ pub(super) fn put(spec: &mut Branch, top: &Record<'_>, learnt: Learnt, tell: &mu
         if id.is_none() {
             let message = "nodes of a cluster on an Outpost must know its id, which EKS chooses";
             let hint = "add it with `--with additions.yaml`: `spec: {api: {endpoint: ..., certificateAuthority: ..., clusterId: ...}}`; `aws eks describe-cluster` prints them";
-            tell.warning(codes::MISSING, outpost.key_span, message, hint);
+            let knows_id: Says = |document| {
+                let api = document.get("spec").and_then(|spec| spec.get("api"));
+                api.and_then(|api| api.get("clusterId")).is_some()
+            };
+            tell.warning_unless(knows_id, (codes::MISSING, outpost.key_span), message, hint);
         }
     }
     services(spec, top, &status, learnt.service_range, tell);
