@@ -287,3 +287,180 @@ fn units_are_started_by_others_and_by_links() {
     assert_eq!(group(&read, "bootstrap"), json!(true));
     assert_eq!(group(&read, "controlPlane/waitFor"), json!(["/opt/tectonic/bootkube.sh"]));
 }
+
+const KUBELET: &str = "[Service]\nExecStart=/usr/bin/kubelet --kubeconfig=/etc/kubernetes/kubeconfig\n[Install]\nWantedBy=multi-user.target\n";
+const SAID: &str = "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nmetadata: {name: t}\nspec: {kubernetes: {version: \"1.33.4\"}, api: {endpoint: \"https://api.example.com:6443\"}}\n";
+
+/// Unit files of a node, by name.
+fn units(files: &[(&str, &str)]) -> Read {
+    let read = read(&[files, &[("additions.yaml", SAID)]].concat());
+    assert_eq!(told(&read, Severity::Error), Vec::<String>::new());
+    converts(&read, &LocalFiles::default());
+    read
+}
+
+/// A node whose bootstrap has these lines.
+fn bootstrap(lines: &str) -> Read {
+    let unit =
+        format!("[Service]\n{lines}\nExecStart=/usr/bin/echo done\n[Install]\nWantedBy=multi-user.target\n");
+    units(&[("k8s-node-bootstrap.service", &unit), ("kubelet.service", KUBELET)])
+}
+
+/// `systemd --test` of 252 shows `%%` as one `%`, and one that nothing known follows as itself.
+#[test]
+fn percent_signs_of_flags_are_what_kubelet_gets() {
+    let unit = "[Service]\nEnvironment=SOFT=memory.available<10%%\nEnvironmentFile=/etc/own.env\nExecStart=/usr/bin/kubelet --eviction-hard=memory.available<5%%,nodefs.available<10% --eviction-soft=${SOFT} --image-credential-provider-bin-dir %S/bin --eviction-minimum-reclaim=${RECLAIM} --hostname-override=%H\n[Install]\nWantedBy=multi-user.target\n";
+    let config = json!({"ignition": {"version": "3.3.0"}, "systemd": {"units": [{"name": "kubelet.service", "enabled": true, "contents": unit}]}, "storage": {"files": [{"path": "/etc/own.env", "contents": {"source": "data:,RECLAIM=nodefs.available%3D7%25%0A"}}]}});
+    let read = read(&[("a.json", &config.to_string()), ("additions.yaml", SAID)]);
+    assert_eq!(
+        group(&read, "kubelet/config"),
+        json!({
+            "evictionHard": {"memory.available": "5%", "nodefs.available": "10%"},
+            "evictionSoft": {"memory.available": "10%"},
+            "evictionMinimumReclaim": {"nodefs.available": "7%"},
+        })
+    );
+    assert_eq!(group(&read, "kubelet/flags"), json!({"image-credential-provider-bin-dir": "/var/lib/bin"}));
+    let warnings = told(&read, Severity::Warning);
+    let unknown: Vec<&String> =
+        warnings.iter().filter(|line| line.contains("only the machine knows")).collect();
+    assert_eq!(unknown.len(), 1, "{warnings:#?}");
+    assert!(
+        unknown[0].ends_with("what `--hostname-override` is only the machine knows: `%H` is not taken over")
+    );
+}
+
+#[test]
+fn directories_have_the_modes_that_commands_give_them() {
+    let lines = "ExecStartPre=/usr/bin/mkdir --mode=0700 -p /var/lib/secret\nExecStartPre=/bin/mkdir -p /var/lib/plain /var/lib/secret\nExecStartPre=/usr/bin/install -d -m 0750 -o core -g core /var/lib/core\nExecStartPre=/bin/mkdir -m 0711 /var/lib/secret\nExecStartPre=/bin/mkdir -m go-rwx /var/lib/relative";
+    let read = bootstrap(lines);
+    assert_eq!(
+        group(&read, "directories"),
+        json!([
+            {"path": "/var/lib/secret", "mode": "0700"},
+            {"path": "/var/lib/plain"},
+            {"path": "/var/lib/core", "mode": "0750", "owner": "core:core"},
+        ])
+    );
+    // A mode that hangs on another is the program's to work out.
+    assert_eq!(group(&read, "steps/0/run"), json!(["/bin/mkdir", "-m", "go-rwx", "/var/lib/relative"]));
+    assert!(says(
+        &read,
+        Severity::Warning,
+        "k8s-node-bootstrap.service:5:1 ancestor/field-differs the mode of `/var/lib/secret` is `0700`, which is said before, and not `0711`"
+    ));
+    let kubelet = KUBELET.replace("ExecStart=", "ExecStartPre=/usr/bin/mkdir -m 0700 -p /var/lib/secret\nExecStop=/bin/mkdir /run/stopped\nExecStart=");
+    let read = units(&[("kubelet.service", &kubelet)]);
+    assert_eq!(group(&read, "directories"), json!([{"path": "/var/lib/secret", "mode": "0700"}]));
+    assert_eq!(
+        group(&read, "units/0/dropIns/0/content"),
+        json!("[Service]\nExecStop=/bin/mkdir /run/stopped\n")
+    );
+}
+
+/// Only what looks after Tectonic's own containers has nothing to do.
+#[test]
+fn commands_of_the_operator_are_run() {
+    let lines = "ExecStartPre=/usr/bin/touch /etc/needed\nExecStartPre=/usr/bin/rkt run docker://example.com/prepare --exec /prepare\nExecStartPre=/usr/bin/docker image prune -af\nExecStartPre=-/usr/bin/docker rm k8s-node-bootstrap\nExecStartPre=/bin/chmod 0600 %E/a\nExecStartPost=/bin/systemctl start own.service kubelet.service\nExecStartPost=/bin/systemctl --no-block start kubelet";
+    let read = bootstrap(lines);
+    let steps = group(&read, "steps");
+    let run: Vec<&Value> = steps.as_array().unwrap().iter().map(|step| &step["run"]).collect();
+    assert_eq!(
+        run,
+        [
+            &json!(["/usr/bin/touch", "/etc/needed"]),
+            &json!(["/usr/bin/rkt", "run", "docker://example.com/prepare", "--exec", "/prepare"]),
+            &json!(["/usr/bin/docker", "image", "prune", "-af"]),
+            &json!(["/bin/chmod", "0600", "/etc/a"]),
+            &json!(["/bin/systemctl", "start", "own.service"]),
+        ]
+    );
+    assert!(says(
+        &read,
+        Severity::Note,
+        "`ExecStartPre=-/usr/bin/docker rm k8s-node-bootstrap` has no container"
+    ));
+    assert!(says(&read, Severity::Note, "start kubelet` does not start kubelet: the gate does"));
+
+    let kubelet = KUBELET.replace("ExecStart=", "ExecStartPre=/usr/bin/rkt run docker://example.com/prepare\nExecStartPre=-/usr/bin/rkt rm --uuid-file=/var/cache/kubelet-pod.uuid\nExecStart=");
+    let read = units(&[("kubelet.service", &kubelet)]);
+    assert_eq!(
+        group(&read, "units/0/dropIns/0/content"),
+        json!("[Service]\nExecStartPre=/usr/bin/rkt run docker://example.com/prepare\n")
+    );
+}
+
+/// A mark that the unit itself looks at is made, and does not keep the agent from the next boot.
+#[test]
+fn a_mark_of_the_bootstrap_is_made_and_ends_nothing() {
+    let unit = "[Unit]\nConditionPathExists=!/opt/done\nConditionPathExists=/opt/there\n[Service]\nExecStartPre=/opt/prepare\nExecStart=/bin/touch /opt/done\n[Install]\nWantedBy=multi-user.target\n";
+    let read = units(&[("k8s-node-bootstrap.service", unit), ("kubelet.service", KUBELET)]);
+    assert_eq!(group(&read, "steps/1/run"), json!(["/bin/touch", "/opt/done"]));
+    assert_eq!(group(&read, "units/0/dropIns/0/content"), json!("[Unit]\nConditionPathExists=/opt/there\n"));
+    assert!(says(&read, Severity::Note, "`ConditionPathExists=!/opt/done` is not kept"));
+}
+
+/// systemd.exec(5): variables, directory and account are those of everything that a unit runs.
+#[test]
+fn what_a_bootstrap_runs_has_what_the_unit_has_around_it() {
+    let unit = "[Service]\nEnvironment=\"A=b c\" P=5%%\nEnvironmentFile=-/etc/missing.env\nWorkingDirectory=/opt/own\nUser=core\nExecStartPre=/opt/own/prepare ${A} $P\nExecStart=/usr/bin/echo done\n[Install]\nWantedBy=multi-user.target\n";
+    let read = units(&[("k8s-node-bootstrap.service", unit), ("kubelet.service", KUBELET)]);
+    assert_eq!(
+        group(&read, "steps/0"),
+        json!({
+            "name": "node-bootstrap-1",
+            "run": ["/opt/own/prepare", "b c", "5%"],
+            "before": ["runtime"],
+            "environment": {"A": "b c", "P": "5%"},
+            "directory": "/opt/own",
+        })
+    );
+    let drop_ins = group(&read, "units/0/dropIns");
+    assert!(
+        !drop_ins.to_string().contains("User=") && !drop_ins.to_string().contains("Directory="),
+        "{drop_ins}"
+    );
+    let warnings = told(&read, Severity::Warning);
+    for expected in [
+        "k8s-node-bootstrap.service:3:1 ancestor/field-differs what the unit runs does not see the variables of `EnvironmentFile=-/etc/missing.env`",
+        "k8s-node-bootstrap.service:5:1 ancestor/field-differs `User=core` is not kept: the agent, and what it runs, is root",
+    ] {
+        assert!(warnings.iter().any(|line| line == expected), "{expected}\n{warnings:#?}");
+    }
+}
+
+/// The same of a stage; what only the machine knows is told.
+#[test]
+fn a_stage_has_what_systemd_puts_in() {
+    let lines = "Environment=\"A=1%%\" B=$x\nExecStartPre=/opt/a ${A}";
+    let read = with_lines("bootkube.service", "ExecStart=", lines);
+    assert_eq!(stage(&read, "controlPlane"), format!("'/opt/a' '1%'\n{BOOTKUBE}"));
+    assert_eq!(group(&read, "controlPlane/run/1"), json!("A=1%"));
+    assert_eq!(group(&read, "controlPlane/run/2"), json!("B=$x"));
+    for line in ["Environment=A=%H", "WorkingDirectory=/opt/%m"] {
+        let read = with_lines("bootkube.service", "ExecStart=", line);
+        assert!(
+            says(&read, Severity::Warning, &format!("`{line}` of `bootkube.service` is not carried out")),
+            "{line}"
+        );
+    }
+}
+
+/// A directory is made where its command stands, if what stands before it, or the next boot, would take it away again.
+#[test]
+fn what_is_removed_first_is_made_behind_that() {
+    let lines = "ExecStartPre=/bin/mkdir -p /var/lib/first\nExecStartPre=/bin/rm -rf /var/lib/cni\nExecStartPre=/bin/mkdir -p /var/lib/cni/networks\nExecStartPre=/bin/mkdir -p /var/lib/cnis";
+    let read = bootstrap(lines);
+    let run = ["/bin/rm -rf /var/lib/cni", "/bin/mkdir -p /var/lib/cni/networks"];
+    let steps = group(&read, "steps");
+    for (step, run) in steps.as_array().unwrap().iter().zip(run) {
+        assert_eq!(step["run"], json!(run.split(' ').collect::<Vec<_>>()));
+    }
+    assert_eq!(group(&read, "directories"), json!([{"path": "/var/lib/first"}, {"path": "/var/lib/cnis"}]));
+
+    let lines = "ExecStartPre=/bin/sh -c 'rm -rf /var/lib/cni/*'\nExecStartPre=/bin/mkdir -p /var/lib/cni\nExecStartPre=/bin/mkdir -p %t/own\n";
+    let kubelet = KUBELET.replace("ExecStart=", &format!("{lines}ExecStart="));
+    let read = units(&[("kubelet.service", &kubelet)]);
+    assert_eq!(group(&read, "units/0/dropIns/0/content"), json!(format!("[Service]\n{lines}")));
+    assert_eq!(group(&read, "directories"), Value::Null);
+}

@@ -1,15 +1,29 @@
 //! The commands that Tectonic's units are made of, known by what they do.
 
+use super::directories::{Directories, directories};
 use super::known_files::image_of;
-use super::unit_text::{Setting, command_words, prefix};
+use super::unit_text::Setting;
+use super::words::{Variables, Word, command_words, prefix, split};
 use crate::codes;
 use crate::tell::Teller;
+
+/// Where the authority of a cluster is kept.
+const AUTHORITY: &str = "/etc/kubernetes/ca.crt";
+/// What containers that Tectonic's units run, and their images, are called.
+const CONTAINERS: [&str; 6] = [
+    "hyperkube",
+    "hyperkube-amd64",
+    "k8s-node-bootstrap",
+    "kubelet",
+    "tectonic-torcx",
+    "tectonic-torcx-bootstrap",
+];
 
 /// What a command of a unit is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     /// Makes directories.
-    Directories(Vec<String>),
+    Directories(Directories),
     /// Fetches an object of a store to a path: `s3` or another store's name, the location, the path.
     Fetch(String, String, String),
     /// Runs `tectonic-torcx-bootstrap` with these flags.
@@ -20,23 +34,33 @@ pub(super) enum Known {
     Says,
     /// Makes an empty file, as a mark.
     Mark(String),
-    /// Looks after the container that kubelet ran in.
+    /// Looks after the container that kubelet, or what comes before it, ran in.
     Container,
+    /// Has systemd start kubelet, and other units: the command without kubelet, if there are any.
+    StartsKubelet(Vec<String>),
     /// Anything else.
     Other(Vec<String>),
 }
 
 /// Recognises a command.
-pub(super) fn known(value: &str) -> Known {
-    let words = command_words(value);
-    let base = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
+pub(super) fn known(value: &str, variables: &Variables) -> Known {
+    let given = command_words(value, variables);
+    let is_known = given.iter().all(|word| word.is_known);
+    let words: Vec<String> = given.into_iter().map(|word| word.text).collect();
     let program = words.first().map(|word| base(word)).unwrap_or_default();
-    let arguments: Vec<&String> = words.iter().skip(1).filter(|word| !word.starts_with('-')).collect();
     if let Some(at) = words.iter().position(|word| base(word) == "tectonic-torcx-bootstrap") {
         return Known::Torcx(words.into_iter().skip(at.saturating_add(1)).collect());
     }
-    if value.contains("certificate-authority-data") && value.contains("base64") {
+    if value.contains("certificate-authority-data") && value.contains("base64") && value.contains(AUTHORITY) {
         return Known::Authority;
+    }
+    match program {
+        "echo" => return Known::Says,
+        "rkt" | "docker" | "podman" if is_of_container(&words) => return Known::Container,
+        // What only the machine knows, only the machine can do.
+        _ if !is_known => return Known::Other(words),
+        "systemctl" => return started(&words).map_or(Known::Other(words), Known::StartsKubelet),
+        _ => {}
     }
     // `bash /opt/s3-puller.sh …` and `/opt/s3-puller.sh …` are the same.
     if let Some(at) = words.iter().take(2).position(|word| word.ends_with("-puller.sh"))
@@ -45,20 +69,67 @@ pub(super) fn known(value: &str) -> Known {
         let store = base(script).trim_end_matches("-puller.sh").to_owned();
         return Known::Fetch(store, location.clone(), path.clone());
     }
-    match (program.as_str(), arguments.as_slice()) {
-        ("mkdir", paths) if !paths.is_empty() && paths.iter().all(|path| path.starts_with('/')) => {
-            Known::Directories(paths.iter().map(|path| (*path).clone()).collect())
-        }
-        ("echo", _) => Known::Says,
-        ("touch", [path]) => Known::Mark((*path).clone()),
-        ("rkt", _) => Known::Container,
-        ("docker" | "podman", [what, ..])
-            if matches!(what.as_str(), "rm" | "stop" | "kill" | "pull" | "logs" | "image") =>
-        {
-            Known::Container
-        }
+    if let Some(made) = directories(program, words.get(1..).unwrap_or_default()) {
+        return Known::Directories(made);
+    }
+    match words.as_slice() {
+        [_, path] if program == "touch" && path.starts_with('/') => Known::Mark(path.clone()),
         _ => Known::Other(words),
     }
+}
+
+/// The last part of a path.
+fn base(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or_default()
+}
+
+/// Whether a command looks after containers of Tectonic's own, or their images, and after no other.
+fn is_of_container(words: &[String]) -> bool {
+    let arguments: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+    let (verb, named) = match arguments.as_slice() {
+        ["container" | "image", verb, rest @ ..] | [verb, rest @ ..] => (*verb, rest),
+        [] => return false,
+    };
+    let looks_after =
+        matches!(verb, "rm" | "rmi" | "stop" | "kill" | "pull" | "fetch" | "logs" | "wait" | "inspect");
+    // Names of containers and images, and the file that a pod's name is in; a number is how long to wait.
+    let file = |word: &str| word.strip_prefix("--uuid-file=").map(str::to_owned);
+    let is_name = |word: &&str| !word.starts_with('-') && !word.bytes().all(|byte| byte.is_ascii_digit());
+    let names: Vec<String> = named
+        .iter()
+        .filter_map(|word| {
+            file(word).or_else(|| Some(word).filter(|word| is_name(word)).map(|&word| word.to_owned()))
+        })
+        .collect();
+    looks_after && !names.is_empty() && names.iter().all(|name| is_own_name(name))
+}
+
+fn is_own_name(name: &str) -> bool {
+    let variable = name.trim_start_matches(['$', '{']);
+    let stem = base(name).split([':', '@']).next().unwrap_or_default();
+    (variable != name && variable.starts_with("KUBELET_"))
+        || (name.starts_with('/') && base(name).starts_with("kubelet"))
+        || image_of(name).is_some()
+        || CONTAINERS.contains(&stem)
+}
+
+/// A command that has systemd start kubelet, without kubelet; empty if there is no other unit in it.
+fn started(words: &[String]) -> Option<Vec<String>> {
+    let is_kubelet = |word: &&String| matches!(word.as_str(), "kubelet" | "kubelet.service");
+    let mut plain = words.iter().skip(1).filter(|word| !word.starts_with('-'));
+    let verb = plain.next()?;
+    let starts = matches!(
+        verb.as_str(),
+        "start" | "restart" | "try-restart" | "reload-or-restart" | "enable" | "reenable"
+    );
+    let (own, others): (Vec<&String>, Vec<&String>) = plain.partition(is_kubelet);
+    if !starts || own.is_empty() {
+        return None;
+    }
+    if others.is_empty() {
+        return Some(Vec::new());
+    }
+    Some(words.iter().filter(|word| !is_kubelet(word)).cloned().collect())
 }
 
 /// Tells what the letters before a command ask for and is not done where it is run.
@@ -77,15 +148,10 @@ pub(super) fn tell_prefix(setting: &Setting, tell: &mut Teller<'_>) {
     }
 }
 
-/// Tells where systemd would put something into a command: it is run as it is written.
-pub(super) fn tell_variables(setting: &Setting, tell: &mut Teller<'_>) {
+/// Tells where systemd would put something into a command that only the machine knows: it is run as it is written.
+pub(super) fn tell_variables(setting: &Setting, variables: &Variables, tell: &mut Teller<'_>) {
     let Setting { key, value, span, .. } = setting;
-    let plain = value.replace("$$", "").replace("%%", "");
-    let is_variable =
-        |word: &str| word.trim_start_matches(['"', '\'']).starts_with('$') || word.contains("${");
-    let variables = !prefix(value).is_verbatim && plain.split_whitespace().any(is_variable);
-    let specifiers = plain.split('%').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
-    if variables || specifiers {
+    if command_words(value, variables).iter().any(|word| !word.is_known) {
         let message = format!("`{key}={value}` is run as it is written: nothing is put in for `$` and `%`");
         let hint = "write the values, or a shell that has them: `/bin/sh -c '…'` with `$$NAME`";
         tell.warning(codes::FIELD_DIFFERS, *span, message, hint);
@@ -93,27 +159,30 @@ pub(super) fn tell_variables(setting: &Setting, tell: &mut Teller<'_>) {
 }
 
 /// The words behind kubelet's own in a command that runs it: as a program, by a wrapper, in a container or in a shell.
-pub(super) fn kubelet_words(words: &[String]) -> Option<Vec<String>> {
-    let is_kubelet = |word: &String| {
-        let base = word.rsplit('/').next().unwrap_or_default();
-        matches!(base, "kubelet" | "kubelet-wrapper")
-    };
+pub(super) fn kubelet_words(words: &[Word]) -> Option<Vec<Word>> {
+    let is_kubelet = |word: &Word| matches!(base(&word.text), "kubelet" | "kubelet-wrapper");
     // A container has a name, and its image is kubelet's own program or is told which of its programs to run.
     let is_named = |at: usize| {
-        at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|word| word == "--name")
+        at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|word| word.text == "--name")
     };
-    let names = |(at, word): &(usize, &String)| is_kubelet(word) && !word.starts_with('-') && !is_named(*at);
+    let names =
+        |(at, word): &(usize, &Word)| is_kubelet(word) && !word.text.starts_with('-') && !is_named(*at);
     let at = if words.first().is_some_and(is_kubelet) {
         Some(0)
     } else {
         let program = words.iter().enumerate().filter(names).map(|(at, _)| at).next_back();
-        program.max(words.iter().rposition(|word| image_of(word).is_some()))
+        program.max(words.iter().rposition(|word| image_of(&word.text).is_some()))
     };
     if let Some(at) = at {
         return Some(words.iter().skip(at.saturating_add(1)).cloned().collect());
     }
-    let shell = words.iter().any(|word| word == "-c").then(|| words.last()).flatten()?;
-    let inner = super::unit_text::words(shell);
+    let shell = words.iter().any(|word| word.text == "-c").then(|| words.last()).flatten()?;
+    // What a shell puts in, it puts in on the machine; `%` is a letter to it.
+    let of_shell = |text: String| {
+        let is_known = shell.is_known && !text.contains(['$', '`']);
+        Word { text, is_known }
+    };
+    let inner: Vec<Word> = split(&shell.text).into_iter().map(of_shell).collect();
     (inner.len() > 1).then(|| kubelet_words(&inner)).flatten()
 }
 
@@ -125,40 +194,102 @@ mod tests {
         words.iter().map(|word| (*word).to_owned()).collect()
     }
 
+    fn of(value: &str) -> Known {
+        known(value, &Variables::new())
+    }
+
     #[test]
     fn commands_are_known_by_what_they_do() {
-        let made = Known::Directories(texts(&["/etc/kubernetes/manifests"]));
-        assert_eq!(known("/bin/mkdir -p /etc/kubernetes/manifests"), made);
         let fetched =
             Known::Fetch("s3".to_owned(), "b/k".to_owned(), "/etc/kubernetes/kubeconfig".to_owned());
-        assert_eq!(known("/opt/s3-puller.sh b/k /etc/kubernetes/kubeconfig"), fetched);
-        assert_eq!(known("/usr/bin/bash /opt/s3-puller.sh b/k /etc/kubernetes/kubeconfig"), fetched);
+        assert_eq!(of("/opt/s3-puller.sh b/k /etc/kubernetes/kubeconfig"), fetched);
+        assert_eq!(of("/usr/bin/bash /opt/s3-puller.sh b/k /etc/kubernetes/kubeconfig"), fetched);
         let torcx =
             "/usr/bin/docker run --rm -v /a:/b quay.io/x:1 /tectonic-torcx-bootstrap --upgrade-os=true";
-        assert_eq!(known(torcx), Known::Torcx(texts(&["--upgrade-os=true"])));
-        assert_eq!(known("-/usr/bin/rkt rm --uuid-file=/var/cache/kubelet-pod.uuid"), Known::Container);
+        assert_eq!(of(torcx), Known::Torcx(texts(&["--upgrade-os=true"])));
         assert_eq!(
-            known("/usr/bin/bash -c \"grep 'certificate-authority-data' /a | base64 -d > /b\""),
+            of(
+                "/usr/bin/bash -c \"grep 'certificate-authority-data' /a | base64 -d > /etc/kubernetes/ca.crt\""
+            ),
             Known::Authority
         );
+        let mark = "/opt/tectonic/init_bootkube.done";
+        assert_eq!(of(&format!("/bin/touch {mark}")), Known::Mark(mark.to_owned()));
+        assert_eq!(of("/opt/a b"), Known::Other(texts(&["/opt/a", "b"])));
+    }
+
+    /// What is asked for, and only the machine knows, is not taken for something else.
+    #[test]
+    fn what_is_not_all_known_stays_a_command() {
+        for command in [
+            "/opt/s3-puller.sh ${BUCKET}/k /etc/kubernetes/kubeconfig",
+            "/bin/mkdir -p /run/%n",
+            "/bin/touch /etc/%H",
+            "/bin/touch -d yesterday /etc/a",
+            "/bin/touch /etc/a /etc/b",
+            "/bin/bash -c \"grep certificate-authority-data /a | base64 -d > /etc/other.crt\"",
+        ] {
+            assert!(matches!(of(command), Known::Other(_)), "{command}");
+        }
+        assert_eq!(of("/bin/touch %t/a"), Known::Mark("/run/a".to_owned()));
+    }
+
+    #[test]
+    fn only_tectonics_own_containers_are_passed_over() {
+        for own in [
+            "-/usr/bin/rkt rm --uuid-file=/var/cache/kubelet-pod.uuid",
+            "-/usr/bin/rkt stop --uuid-file /var/run/kubelet-pod.uuid",
+            "docker stop -t 10 kubelet",
+            "-/usr/bin/docker rm -f kubelet",
+            "/usr/bin/podman container rm kubelet",
+            "docker logs -f kubelet",
+            "/usr/bin/docker pull quay.io/coreos/hyperkube:v1.9.6_coreos.0",
+            "/usr/bin/docker image pull ${KUBELET_IMAGE_URL}:${KUBELET_IMAGE_TAG}",
+            "-/usr/bin/docker rm k8s-node-bootstrap",
+        ] {
+            assert_eq!(of(own), Known::Container, "{own}");
+        }
+        for other in [
+            "/usr/bin/rkt run --insecure-options=image docker://example.com/prepare --exec /prepare",
+            "/usr/bin/rkt gc --grace-period=0s",
+            "/usr/bin/docker image prune -af",
+            "/usr/bin/docker rm kubelet other",
+            "/usr/bin/docker pull example.com/prepare:1",
+            "/usr/bin/docker pull example.com/kubelet-plugin:1",
+            "/usr/bin/docker volume rm kubelet",
+        ] {
+            assert!(matches!(of(other), Known::Other(_)), "{other}");
+        }
+    }
+
+    #[test]
+    fn who_starts_kubelet_is_known() {
+        assert_eq!(of("/usr/bin/systemctl start --no-block kubelet"), Known::StartsKubelet(Vec::new()));
         assert_eq!(
-            known("/bin/touch /opt/tectonic/init_bootkube.done"),
-            Known::Mark("/opt/tectonic/init_bootkube.done".to_owned())
+            of("systemctl --no-block restart a.service kubelet.service"),
+            Known::StartsKubelet(texts(&["systemctl", "--no-block", "restart", "a.service"]))
         );
-        assert_eq!(known("/opt/a b"), Known::Other(texts(&["/opt/a", "b"])));
+        for other in ["systemctl stop kubelet", "systemctl start docker", "systemctl daemon-reload"] {
+            assert!(matches!(of(other), Known::Other(_)), "{other}");
+        }
     }
 
     #[test]
     fn kubelet_is_found_in_its_command() {
-        let flags = Some(texts(&["--a=b"]));
+        let flags = Some(vec![Word::known("--a=b")]);
+        let found = |command: &str| kubelet_words(&command_words(command, &Variables::new()));
         for command in [
             "/usr/lib/coreos/kubelet-wrapper --a=b",
             "/usr/bin/docker run --name kubelet --net=host quay.io/hyperkube:v1 /hyperkube kubelet --a=b",
             "/bin/sh -c 'exec /opt/bin/kubelet --a=b'",
             "/usr/bin/docker run -d --name kubelet --privileged quay.io/poseidon/kubelet:v1.33.1 --a=b",
         ] {
-            assert_eq!(kubelet_words(&super::super::unit_text::words(command)), flags, "{command}");
+            assert_eq!(found(command), flags, "{command}");
         }
-        assert_eq!(kubelet_words(&texts(&["/opt/start"])), None);
+        assert_eq!(found("/opt/start"), None);
+        let of_shell = found("/bin/sh -c 'exec kubelet --a=5%% --b=$$B'").unwrap();
+        let of_shell: Vec<(&str, bool)> =
+            of_shell.iter().map(|word| (word.text.as_str(), word.is_known)).collect();
+        assert_eq!(of_shell, [("--a=5%", true), ("--b=$B", false)]);
     }
 }

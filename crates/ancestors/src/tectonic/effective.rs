@@ -56,7 +56,7 @@ fn list_of(setting: &Setting) -> &str {
 
 /// The commands of a line: a `;` that is a word of its own stands between two.
 fn commands(line: Setting) -> Vec<Setting> {
-    if !line.key.starts_with("Exec") || !line.value.contains(" ; ") {
+    if !line.key.starts_with("Exec") || !line.value.contains(';') {
         return vec![line];
     }
     let mut found = vec![String::new()];

@@ -5,6 +5,7 @@ use bringup_yaml::{Limits, Node, parse_one};
 
 use super::group::{Cluster, Group, literal, put_at, say};
 use super::own_fields;
+use super::words::Word;
 use crate::codes;
 use crate::kubelet_flags;
 use crate::tell::Teller;
@@ -94,7 +95,7 @@ const GONE: &[(&str, u16, Option<&str>)] = &[
 
 /// Takes kubelet's words apart, as kubelet takes a flag that stands twice: labels add up, of anything else the last counts.
 pub(super) fn take(
-    words: &[String],
+    words: &[Word],
     span: Span,
     group: &mut Group,
     cluster: &mut Cluster,
@@ -102,10 +103,10 @@ pub(super) fn take(
 ) {
     // What is fetched, or traded for others, goes before what a flag says of the place that it is kept at.
     let is_elsewhere = cluster.kubeconfig.as_ref().is_some_and(|source| source.get("file").is_none())
-        || words.iter().any(|word| word.trim_start_matches('-').starts_with("bootstrap-kubeconfig"));
+        || words.iter().any(|word| word.text.trim_start_matches('-').starts_with("bootstrap-kubeconfig"));
     let mut words = words.iter().peekable();
     let mut flags: Vec<(String, String)> = Vec::new();
-    while let Some(word) = words.next() {
+    while let Some(Word { text: word, is_known }) = words.next() {
         let Some(flag) =
             word.strip_prefix("--").or_else(|| word.strip_prefix('-')).filter(|flag| !flag.is_empty())
         else {
@@ -114,12 +115,14 @@ pub(super) fn take(
             continue;
         };
         let (name, value) = if let Some((name, value)) = flag.split_once('=') {
-            (name, value.to_owned())
+            (name, Word { text: value.to_owned(), is_known: *is_known })
         } else {
-            let value = words.next_if(|next| !next.starts_with('-'));
-            (flag, value.cloned().unwrap_or_else(|| "true".to_owned()))
+            let value = words.next_if(|next| !next.text.starts_with('-'));
+            (flag, value.cloned().unwrap_or_else(|| Word::known("true")))
         };
-        if value.contains('$') || value.contains('%') {
+        let Word { text: value, is_known } = value;
+        // systemd puts nothing in for `--a=$B`, and nobody means those letters.
+        if !is_known || value.contains('$') {
             let message = format!("what `--{name}` is only the machine knows: `{value}` is not taken over");
             let hint = "write the value, or a fact such as `@{address}`, with `--with additions.yaml`: `kubelet: {flags: {…}}`";
             tell.warning(codes::FIELD_DIFFERS, span, message, hint);

@@ -6,9 +6,17 @@ use bringup_diag::Span;
 use bringup_spec::Text;
 use bringup_yaml::{Content, Entry, Node, Style};
 
+use super::words::Variables;
 use crate::codes;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
+
+/// What a command of a unit finds around it.
+#[derive(Debug)]
+pub(super) struct Around {
+    pub(super) variables: Variables,
+    pub(super) directory: Option<String>,
+}
 
 /// Lines of a drop-in that keep what a unit of the config says and the plan's own does not.
 #[derive(Debug, Default)]
@@ -119,12 +127,18 @@ impl Group {
     }
 
     /// A step before the runtime is set up, where what stood in a unit before kubelet ran. One that may fail is tried once.
-    pub(super) fn step(&mut self, stem: &str, words: &[String], may_fail: bool, span: Span) {
+    pub(super) fn step(&mut self, stem: &str, words: &[String], may_fail: bool, around: &Around, span: Span) {
         let number = self.steps.len().saturating_add(1);
         let mut step = Branch::new(span);
         step.put("name", text(span, format!("{stem}-{number}")));
         step.put("run", list(span, words.iter().map(|word| literal(span, word)).collect()));
         step.put("before", list(span, vec![text(span, "runtime")]));
+        let mut environment = Branch::new(span);
+        for (name, value) in &around.variables {
+            environment.put(name, literal(span, &value.text));
+        }
+        step.put_full("environment", environment.into_node());
+        step.put_some("directory", around.directory.as_deref().map(|path| text(span, path)));
         if may_fail {
             step.put("attempts", plain(span, 1));
             step.put("onFailure", text(span, "continue"));

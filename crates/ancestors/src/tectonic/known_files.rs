@@ -6,7 +6,7 @@ use bringup_diag::Span;
 use bringup_yaml::{Limits, Node, parse_one};
 
 use super::group::{Cluster, Group, literal, say};
-use super::unit_text::words;
+use super::words::{assignments, file_variables};
 use crate::codes;
 use crate::nodeadm::plain_name;
 use crate::tell::Teller;
@@ -68,14 +68,13 @@ pub(super) fn take(
 fn environment(content: &str, span: Span, group: &mut Group, cluster: &mut Cluster, tell: &mut Teller<'_>) {
     let message = "`kubelet.env` is written from the document, in one piece, and is no mark: the agent knows by its journal what is done";
     tell.note(codes::DIFFERENCE, span, message, "nothing has to be done");
-    for line in content.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let Some((name, value)) = line.split_once('=') else {
+    for (name, value) in file_variables(content) {
+        let Some(value) = value else {
             let message = "a line of `kubelet.env` sets no variable, and is left aside as systemd does";
             tell.note(codes::FIELD_ASIDE, span, message, "write `NAME=VALUE`");
             continue;
         };
-        let value = words(value).join(" ");
-        match name.trim() {
+        match name.as_str() {
             "KUBELET_IMAGE_TAG" => {
                 if let Some(version) = tag(&value) {
                     cluster.say_version(&version, span, tell);
@@ -124,10 +123,8 @@ fn proxy(content: &str, span: Span, cluster: &mut Cluster, tell: &mut Teller<'_>
     let mut variables = BTreeMap::new();
     for line in content.lines() {
         let Some(value) = line.trim().strip_prefix("DefaultEnvironment=") else { continue };
-        for word in words(value) {
-            if let Some((name, value)) = word.split_once('=').filter(|(_, value)| !value.is_empty()) {
-                variables.insert(name.to_ascii_lowercase(), value.to_owned());
-            }
+        for (name, value) in assignments(value).into_iter().filter(|(_, value)| !value.text.is_empty()) {
+            variables.insert(name.to_ascii_lowercase(), value.text);
         }
     }
     let mut proxy = Branch::new(span);

@@ -6,6 +6,7 @@
 
 mod commands;
 mod content;
+mod directories;
 mod effective;
 mod flags;
 mod group;
@@ -17,8 +18,10 @@ mod stages;
 mod started;
 mod storage;
 mod tables;
+mod torcx;
 mod unit_text;
 mod units;
+mod words;
 
 use bringup_diag::Span;
 use bringup_yaml::{Limits, Node, parse_one};

@@ -1,16 +1,18 @@
 //! `k8s-node-bootstrap.service` and `kubelet.service`: what the agent does itself is read out of them, the rest is kept in
 //! drop-ins.
 
-use std::collections::BTreeMap;
-
 use bringup_diag::Span;
 use bringup_yaml::Node;
 
 use super::commands::{Known, known, kubelet_words, tell_prefix, tell_variables};
 use super::flags;
-use super::group::{Cluster, Group, Kept};
+use super::group::{Around, Cluster, Group, Kept};
 use super::known_files::{ENVIRONMENTS, image_of, tag};
-use super::unit_text::{Setting, command_words, prefix, seconds, words};
+use super::torcx;
+use super::unit_text::{Setting, seconds};
+use super::words::{
+    Variables, Word, assignments, command_words, file_variables, prefix, specified, variables_of,
+};
 use crate::codes;
 use crate::tell::Teller;
 use crate::tree::{Branch, plain, text};
@@ -31,7 +33,12 @@ pub(super) fn bootstrap(
     let message = "the agent does the work of `k8s-node-bootstrap.service`, and answers to its name: it tries again in its own process, and kubelet waits for its gate, which opens last";
     tell.note(codes::DIFFERENCE, at, message, "nothing has to be done");
     let mut kept = Kept::default();
-    for setting in settings {
+    let around = around(settings, group, tell);
+    let marks = |path: &str| {
+        let made = Known::Mark(path.to_owned());
+        settings.iter().any(|setting| known(&setting.value, &around.variables) == made)
+    };
+    for (index, setting) in settings.iter().enumerate() {
         let Setting { section, key, value, span } = setting;
         match (section.as_str(), key.as_str()) {
             // The agent's own unit has these, and is no worse for it.
@@ -39,6 +46,11 @@ pub(super) fn bootstrap(
             | ("Install", _)
             | ("Service", "Type" | "RemainAfterExit" | "Restart" | "RestartSec") => {}
             ("Unit", "ConditionPathExists") if value.strip_prefix('!') == Some(KUBELET_ENV) => {}
+            ("Unit", "ConditionPathExists") if value.strip_prefix('!').is_some_and(marks) => {
+                let message =
+                    format!("`{key}={value}` is not kept: the agent knows by its journal what is done");
+                tell.note(codes::DIFFERENCE, *span, message, "nothing has to be done: the mark is made");
+            }
             ("Unit", "Before") => {
                 let others: Vec<&str> = value.split_whitespace().filter(|name| *name != KUBELET).collect();
                 if !others.is_empty() {
@@ -53,7 +65,7 @@ pub(super) fn bootstrap(
                 kept.keep(section, "Wants", value);
             }
             ("Service", "TimeoutStartSec" | "TimeoutSec") => {
-                if let (Some(limit), true) = (seconds(value), upgrades(settings)) {
+                if let (Some(limit), true) = (seconds(value), torcx::upgrades(settings)) {
                     let mut update = Branch::new(*span);
                     update.put("timeout", plain(*span, format!("{limit}s")));
                     group.update = Some(update.into_node());
@@ -65,50 +77,105 @@ pub(super) fn bootstrap(
                 }
             }
             ("Service", "ExecStartPre" | "ExecStart" | "ExecStartPost") => {
-                bootstrap_command(setting, group, cluster, tell);
+                let before = settings.get(..index).unwrap_or_default();
+                bootstrap_command(setting, before, &around, group, cluster, tell);
             }
+            ("Service", "User" | "Group") => {
+                if value != "root" {
+                    let message =
+                        format!("`{key}={value}` is not kept: the agent, and what it runs, is root");
+                    let hint = "write the account into the command: `/usr/bin/runuser -u NAME -- …`";
+                    tell.warning(codes::FIELD_DIFFERS, *span, message, hint);
+                }
+            }
+            // What the unit runs runs there; the agent looks at no directory.
+            ("Service", "WorkingDirectory") if around.directory.is_some() => {}
             _ => kept.keep(section, key, value),
         }
     }
     kept
 }
 
-/// Whether a command of the unit updates the operating system.
-fn upgrades(settings: &[Setting]) -> bool {
-    settings.iter().any(|setting| match known(&setting.value) {
-        Known::Torcx(flags) => flags.iter().any(|flag| flag == "--upgrade-os" || flag == "--upgrade-os=true"),
-        _ => false,
+/// What the commands of the unit find around them.
+fn around(settings: &[Setting], group: &Group, tell: &mut Teller<'_>) -> Around {
+    let mut around = Around { variables: variables(settings, group), directory: None };
+    let last = settings.iter().rfind(|setting| setting.key == "WorkingDirectory");
+    around.directory = last
+        .map(|setting| specified(setting.value.trim_start_matches('-')))
+        .filter(|path| path.is_known && path.text.starts_with('/'))
+        .map(|path| path.text);
+    for setting in settings.iter().filter(|setting| setting.key == "EnvironmentFile") {
+        let Setting { key, value, span, .. } = setting;
+        if variables_in(value.trim_start_matches('-'), group).is_none() && has_steps(settings, &around) {
+            let message = format!("what the unit runs does not see the variables of `{key}={value}`");
+            let hint = "give the file in the config, or let the program read it itself";
+            tell.warning(codes::FIELD_DIFFERS, *span, message, hint);
+        }
+    }
+    for setting in settings.iter().filter(|setting| setting.key == "Environment") {
+        let Setting { key, value, span, .. } = setting;
+        if assignments(value).iter().any(|(_, value)| !value.is_known) && has_steps(settings, &around) {
+            let message =
+                format!("what the unit runs has `{key}={value}` as it is written: nothing is put in for `%`");
+            tell.warning(codes::FIELD_DIFFERS, *span, message, "write the value");
+        }
+    }
+    around
+}
+
+/// Whether the unit runs something that is not the agent's own work.
+fn has_steps(settings: &[Setting], around: &Around) -> bool {
+    settings.iter().any(|setting| {
+        matches!(setting.key.as_str(), "ExecStartPre" | "ExecStart" | "ExecStartPost")
+            && matches!(known(&setting.value, &around.variables), Known::Other(_))
     })
 }
 
-fn bootstrap_command(setting: &Setting, group: &mut Group, cluster: &mut Cluster, tell: &mut Teller<'_>) {
-    let span = setting.span;
-    match known(&setting.value) {
-        Known::Directories(paths) => {
+fn bootstrap_command(
+    setting: &Setting,
+    before: &[Setting],
+    around: &Around,
+    group: &mut Group,
+    cluster: &mut Cluster,
+    tell: &mut Teller<'_>,
+) {
+    let Setting { key, value, span, .. } = setting;
+    let span = *span;
+    let words = match known(value, &around.variables) {
+        Known::Directories(made) if !made.follow(before) => {
             of_failure(setting, tell);
-            directories(&paths, span, group);
+            return made.put(span, group, tell);
         }
         Known::Fetch(store, location, path) => {
             of_failure(setting, tell);
-            fetched(&(store, location, path), span, group, cluster, tell);
+            return fetched(&(store, location, path), span, group, cluster, tell);
         }
         Known::Torcx(flags) => {
             of_failure(setting, tell);
-            torcx(&flags, span, group, cluster, tell);
+            return torcx::take(&flags, span, group, cluster, tell);
         }
-        Known::Authority => of_authority(span, tell),
-        Known::Says => {}
-        Known::Mark(path) => {
-            let message = format!("`{path}` is not made: what is done is in the agent's journal");
-            tell.note(codes::DIFFERENCE, span, message, "let others look at `bringup-node status`");
+        Known::Authority => return of_authority(span, tell),
+        Known::Container => return of_container(setting, tell),
+        Known::Says => return,
+        // The agent writes it, and not before kubelet may start.
+        Known::Mark(path) if path == KUBELET_ENV => return,
+        Known::StartsKubelet(others) => {
+            let message = format!(
+                "`{key}={value}` does not start kubelet: the gate does, once all that comes before it is done"
+            );
+            tell.note(codes::DIFFERENCE, span, message, "nothing has to be done");
+            if others.is_empty() {
+                return;
+            }
+            others
         }
-        Known::Container => of_container(setting, tell),
-        Known::Other(words) => {
-            tell_prefix(setting, tell);
-            tell_variables(setting, tell);
-            group.step("node-bootstrap", &words, prefix(&setting.value).may_fail, span);
+        Known::Directories(_) | Known::Mark(_) | Known::Other(_) => {
+            command_words(value, &around.variables).into_iter().map(|word| word.text).collect()
         }
-    }
+    };
+    tell_prefix(setting, tell);
+    tell_variables(setting, &around.variables, tell);
+    group.step("node-bootstrap", &words, prefix(value).may_fail, around, span);
 }
 
 /// What the agent does itself is not passed over when it fails.
@@ -122,52 +189,6 @@ fn of_failure(setting: &Setting, tell: &mut Teller<'_>) {
     }
 }
 
-/// What `tectonic-torcx-bootstrap` is asked for.
-fn torcx(words: &[String], span: Span, group: &mut Group, cluster: &mut Cluster, tell: &mut Teller<'_>) {
-    cluster.detect.get_or_insert(span);
-    if !skips(words) {
-        let message = "no addon of torcx is fetched: the runtime is the image's";
-        let hint = "say where it comes from with `--with additions.yaml`: `software: {runtime: {from: extension, …}}`, and which version goes with which Kubernetes: `runtime: {versions: […]}`";
-        tell.note(codes::DIFFERENCE, span, message, hint);
-    }
-    for word in words {
-        let (name, value) =
-            word.trim_start_matches('-').split_once('=').unwrap_or((word.trim_start_matches('-'), "true"));
-        match (name, value) {
-            ("upgrade-os", "true") => {
-                group.update.get_or_insert_with(|| {
-                    let mut update = Branch::new(span);
-                    update.put("enabled", plain(span, true));
-                    update.into_node()
-                });
-            }
-            // The address goes with the addons.
-            ("upgrade-os", "false")
-            | ("torcx-skip-setup", "true" | "false")
-            | ("torcx-manifest-url" | "verbose" | "v", _) => {}
-            _ => {
-                let message =
-                    format!("`--{name}` of tectonic-torcx-bootstrap is not carried out: the node may differ");
-                tell.warning(
-                    codes::FIELD_DIFFERS,
-                    span,
-                    message,
-                    "take it out, or say the same in a document",
-                );
-            }
-        }
-    }
-}
-
-/// Whether the unit leaves the runtime as it is.
-pub(super) fn skips_runtime(settings: &[Setting]) -> bool {
-    settings.iter().any(|setting| matches!(known(&setting.value), Known::Torcx(flags) if skips(&flags)))
-}
-
-fn skips(flags: &[String]) -> bool {
-    flags.iter().any(|flag| flag == "--torcx-skip-setup" || flag == "--torcx-skip-setup=true")
-}
-
 /// `kubelet.service`: flags become fields, and what else it says stays in a drop-in.
 pub(super) fn kubelet(
     settings: &[Setting],
@@ -179,25 +200,26 @@ pub(super) fn kubelet(
     let message = "kubelet is started when the gate opens: it does not fail again and again until `kubelet.env` is there, and a set-up that fails does not release it";
     tell.note(codes::DIFFERENCE, at, message, "nothing has to be done");
     let variables = variables(settings, group);
-    let tagged = variables.get("KUBELET_IMAGE_TAG").and_then(|value| tag(value));
+    let tagged = variables.get("KUBELET_IMAGE_TAG").and_then(|value| tag(&value.text));
     let image = || {
         let commands = settings.iter().filter(|setting| setting.key.starts_with("ExecStart"));
         commands
-            .flat_map(|setting| expanded_words(&setting.value, &variables))
-            .find_map(|word| image_of(&word))
+            .flat_map(|setting| command_words(&setting.value, &variables))
+            .find_map(|word| image_of(&word.text))
     };
     if let Some(version) = tagged.or_else(image) {
         cluster.say_version(&version, at, tell);
     }
-    for setting in settings {
-        kubelet_setting(setting, &variables, group, cluster, tell);
+    for (index, setting) in settings.iter().enumerate() {
+        let before = settings.get(..index).unwrap_or_default();
+        kubelet_setting(setting, before, &variables, group, cluster, tell);
     }
     // The last command counts; a container may be started before the command that only watches it.
     let commands = ["ExecStart", "ExecStartPre"].into_iter().flat_map(|key| {
         settings.iter().rev().filter(move |setting| setting.key == key && !setting.value.is_empty())
     });
     let found = commands.filter_map(|setting| Some((setting.span, flags_in(setting, &variables)?)));
-    let mut found: Vec<(Span, Vec<String>)> = found.collect();
+    let mut found: Vec<(Span, Vec<Word>)> = found.collect();
     found.sort_by_key(|(_, words)| words.is_empty());
     if let Some((span, words)) = found.first() {
         flags::take(words, *span, group, cluster, tell);
@@ -209,62 +231,44 @@ pub(super) fn kubelet(
 }
 
 /// The variables of a unit, as far as the config has them. Those of a file go before those of the unit.
-fn variables(settings: &[Setting], group: &Group) -> BTreeMap<String, String> {
-    let mut variables = BTreeMap::new();
-    for setting in settings.iter().filter(|setting| setting.key == "Environment") {
-        for word in words(&setting.value) {
-            if let Some((name, value)) = word.split_once('=') {
-                variables.insert(name.to_owned(), value.to_owned());
-            }
-        }
-    }
+fn variables(settings: &[Setting], group: &Group) -> Variables {
+    let mut variables = variables_of(settings);
     for setting in settings.iter().filter(|setting| setting.key == "EnvironmentFile") {
-        let path = setting.value.trim_start_matches('-');
-        if ENVIRONMENTS.contains(&path) {
-            variables.extend(group.variables.clone());
-            continue;
-        }
-        let file = group.files.iter().find(|file| file.get("path").and_then(Node::text) == Some(path));
-        // A text in the document writes `@@{` for what is no fact.
-        let content = file.filter(|file| file.get("encoding").is_none()).and_then(|file| file.get("content"));
-        let content = content.and_then(Node::text).unwrap_or_default().replace("@@{", "@{");
-        let lines = content.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';']));
-        let pairs = lines.filter_map(|line| line.split_once('='));
-        variables.extend(pairs.map(|(name, value)| (name.trim().to_owned(), words(value).join(" "))));
+        variables.extend(variables_in(setting.value.trim_start_matches('-'), group).unwrap_or_default());
     }
     variables
 }
 
+/// The variables of a file, if the config has it.
+fn variables_in(path: &str, group: &Group) -> Option<Variables> {
+    if ENVIRONMENTS.contains(&path) {
+        let known = group.variables.iter();
+        return Some(known.map(|(name, value)| (name.clone(), Word::known(value.as_str()))).collect());
+    }
+    let file = group.files.iter().find(|file| file.get("path").and_then(Node::text) == Some(path));
+    // A text in the document writes `@@{` for what is no fact.
+    let content = file.filter(|file| file.get("encoding").is_none()).and_then(|file| file.get("content"));
+    let content = content.and_then(Node::text)?.replace("@@{", "@{");
+    let pairs = file_variables(&content).into_iter();
+    Some(pairs.filter_map(|(name, value)| Some((name, Word::known(value?)))).collect())
+}
+
 /// The flags of kubelet in a command that runs it.
-fn flags_in(setting: &Setting, variables: &BTreeMap<String, String>) -> Option<Vec<String>> {
-    kubelet_words(&expanded_words(&setting.value, variables))
-}
-
-fn expanded_words(value: &str, variables: &BTreeMap<String, String>) -> Vec<String> {
-    command_words(value).into_iter().flat_map(|word| expanded(word, variables)).collect()
-}
-
-/// A word that is a variable of the unit, as the words that it stands for.
-fn expanded(word: String, variables: &BTreeMap<String, String>) -> Vec<String> {
-    let name = word.strip_prefix('$').filter(|name| !name.starts_with('{'));
-    if let Some(value) = name.and_then(|name| variables.get(name)) {
-        return words(value);
-    }
-    let mut whole = word;
-    for (name, value) in variables {
-        whole = whole.replace(&format!("${{{name}}}"), value);
-    }
-    vec![whole]
+fn flags_in(setting: &Setting, variables: &Variables) -> Option<Vec<Word>> {
+    kubelet_words(&command_words(&setting.value, variables))
 }
 
 fn kubelet_setting(
     setting: &Setting,
-    variables: &BTreeMap<String, String>,
+    before: &[Setting],
+    variables: &Variables,
     group: &mut Group,
     cluster: &mut Cluster,
     tell: &mut Teller<'_>,
 ) {
     let Setting { section, key, value, span } = setting;
+    let command = known(value, &Variables::new());
+    let starts = key.starts_with("ExecStart");
     match (section.as_str(), key.as_str()) {
         (_, "Description" | "Documentation") | ("Install", _) | ("Service", "Type") => {}
         ("Service", "Restart") => {
@@ -290,10 +294,7 @@ fn kubelet_setting(
         }
         ("Service", "EnvironmentFile") if value.trim_start_matches('-') == KUBELET_ENV => {}
         ("Service", "Environment") => {
-            let names: Vec<String> = words(value)
-                .iter()
-                .filter_map(|word| word.split_once('=').map(|(name, _)| name.to_owned()))
-                .collect();
+            let names: Vec<String> = assignments(value).into_iter().map(|(name, _)| name).collect();
             let of_container = |name: &String| {
                 name.starts_with("RKT_") || name.starts_with("KUBELET_IMAGE") || name == "KUBELET_ACI"
             };
@@ -308,12 +309,13 @@ fn kubelet_setting(
                 group.kept.keep(section, key, value);
             }
         }
-        ("Service", "ExecStartPre" | "ExecStartPost" | "ExecStop" | "ExecStopPost") => match known(value) {
-            Known::Directories(paths) => {
+        ("Service", "ExecStartPre" | "ExecStartPost" | "ExecStop" | "ExecStopPost") => match command {
+            // What is gone when kubelet starts again is made where it starts.
+            Known::Directories(made) if starts && !made.are_volatile() && !made.follow(before) => {
                 of_failure(setting, tell);
-                directories(&paths, *span, group);
+                made.put(*span, group, tell);
             }
-            Known::Fetch(store, location, path) => {
+            Known::Fetch(store, location, path) if starts => {
                 of_failure(setting, tell);
                 fetched(&(store, location, path), *span, group, cluster, tell);
             }
@@ -324,7 +326,7 @@ fn kubelet_setting(
             Known::Other(_) if flags_in(setting, variables).is_some_and(|flags| !flags.is_empty()) => {
                 of_container(setting, tell);
             }
-            Known::Torcx(_) | Known::Mark(_) | Known::Other(_) => group.kept.keep(section, key, value),
+            _ => group.kept.keep(section, key, value),
         },
         ("Unit" | "Service", "StartLimitInterval" | "StartLimitIntervalSec" | "StartLimitBurst") => {
             let message = format!("`{key}={value}` is not kept: kubelet is started again without an end");
@@ -345,19 +347,6 @@ fn of_container(setting: &Setting, tell: &mut Teller<'_>) {
     let Setting { key, value, span, .. } = setting;
     let message = format!("kubelet is a program here: `{key}={value}` has no container to look after");
     tell.note(codes::DIFFERENCE, *span, message, "nothing has to be done");
-}
-
-fn directories(paths: &[String], span: Span, group: &mut Group) {
-    for path in paths {
-        let is_there =
-            |known: &Node| known.get("path").and_then(Node::text) == Some(path.trim_end_matches('/'));
-        if group.directories.iter().any(is_there) {
-            continue;
-        }
-        let mut directory = Branch::new(span);
-        directory.put("path", text(span, path.trim_end_matches('/')));
-        group.directories.push(directory.into_node());
-    }
 }
 
 /// The kubeconfig from a store; any other object has no digest here.

@@ -5,7 +5,8 @@ use bringup_yaml::Node;
 
 use super::commands::{Known, known, tell_prefix, tell_variables};
 use super::group::literal;
-use super::unit_text::{Setting, command_words, prefix, seconds, words};
+use super::unit_text::{Setting, seconds};
+use super::words::{Word, assignments, command_words, prefix, specified, variables_of};
 use crate::codes;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
@@ -47,9 +48,11 @@ impl Stage<'_> {
             tell.note(codes::DIFFERENCE, span, message, "nothing has to be done");
         }
         let mut commands: Vec<Command> = Vec::new();
+        let own = variables_of(service);
         // What a command of the unit makes and a condition of it looks at says only that it is done.
-        let marks =
-            |path: &str| service.iter().any(|setting| known(&setting.value) == Known::Mark(path.to_owned()));
+        let marks = |path: &str| {
+            service.iter().any(|setting| known(&setting.value, &own) == Known::Mark(path.to_owned()))
+        };
         let looks_for = |path: &str| {
             let condition = format!("!{path}");
             service.iter().any(|setting| setting.key == "ConditionPathExists" && setting.value == condition)
@@ -72,21 +75,24 @@ impl Stage<'_> {
                 }
                 ("Unit", "Wants" | "After" | "Requires") if is_own_order(value) => {}
                 ("Service", "User" | "Group") if value == "root" => {}
-                ("Service", "WorkingDirectory") => {
-                    directory = Some(text(*span, value.as_str()));
+                ("Service", "WorkingDirectory") if absolute(value).is_some() => {
+                    directory = absolute(value).map(|path| text(*span, path));
                 }
-                ("Service", "Environment") => variables.extend(words(value)),
+                ("Service", "Environment") if assignments(value).iter().all(|(_, word)| word.is_known) => {
+                    let pair = |(name, word): (String, Word)| format!("{name}={}", word.text);
+                    variables.extend(assignments(value).into_iter().map(pair));
+                }
                 ("Service", "TimeoutStartSec" | "TimeoutSec") => {
                     limit = seconds(value).map(|limit| plain(*span, format!("{limit}s")));
                 }
                 ("Service", "ExecCondition" | "ExecStartPre" | "ExecStart" | "ExecStartPost") => {
-                    match known(value) {
+                    match known(value, &own) {
                         Known::Mark(path) if path == done || looks_for(&path) => continue,
                         Known::Says => continue,
                         _ => {}
                     }
                     tell_prefix(setting, tell);
-                    tell_variables(setting, tell);
+                    tell_variables(setting, &own, tell);
                     if key == "ExecCondition" {
                         let message = format!(
                             "`{key}={value}` ends an attempt of the stage, which is made again: systemd would pass over `{name}.service`"
@@ -94,7 +100,8 @@ impl Stage<'_> {
                         let hint = "say which machine starts the cluster with `--with additions.yaml`: `bootstrap: {fact: …, equals: …}`";
                         tell.warning(codes::FIELD_DIFFERS, *span, message, hint);
                     }
-                    let (words, may_fail) = (command_words(value), prefix(value).may_fail);
+                    let words = command_words(value, &own).into_iter().map(|word| word.text).collect();
+                    let may_fail = prefix(value).may_fail;
                     commands.push(Command { words, span: *span, may_fail, is_main: key == "ExecStart" });
                 }
                 _ => {
@@ -133,7 +140,9 @@ impl Stage<'_> {
         for Setting { section, key, value, span } in path {
             match (section.as_str(), key.as_str()) {
                 (_, "Description" | "Documentation") | ("Install", _) | ("Path", "Unit") => {}
-                ("Path", "PathExists") => awaited.push(text(*span, value.as_str())),
+                ("Path", "PathExists") if absolute(value).is_some() => {
+                    awaited.extend(absolute(value).map(|path| text(*span, path)));
+                }
                 ("Unit", "ConditionPathExists") if *value == format!("!/opt/tectonic/init_{name}.done") => {}
                 _ => {
                     let message = format!("`{key}={value}` of `{name}.path` is not carried out");
@@ -149,11 +158,19 @@ impl Stage<'_> {
 /// What a unit runs, and where, as fields of a stage.
 pub(super) fn advice(service: &[Setting]) -> String {
     let last = |key: &str| service.iter().rfind(|setting| setting.key == key && !setting.value.is_empty());
-    let words = last("ExecStart").map(|setting| command_words(&setting.value)).unwrap_or_default();
-    let quoted: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+    let words = last("ExecStart").map(|setting| command_words(&setting.value, &variables_of(service)));
+    let quoted: Vec<String> =
+        words.unwrap_or_default().iter().map(|word| format!("{:?}", word.text)).collect();
     let run = if quoted.is_empty() { "COMMAND".to_owned() } else { quoted.join(", ") };
     let directory = last("WorkingDirectory").map(|setting| format!(", directory: {:?}", setting.value));
     format!("run: [{run}]{}", directory.unwrap_or_default())
+}
+
+/// A path with what systemd puts in for `%`; none if only the machine knows it, or what is asked for is none. A directory
+/// that need not be there has a `-` before it.
+fn absolute(value: &str) -> Option<String> {
+    let path = specified(value.trim_start_matches('-'));
+    (path.is_known && path.text.starts_with('/')).then_some(path.text)
 }
 
 /// Kubelet, then bootkube, then tectonic: that is the agent's order too.

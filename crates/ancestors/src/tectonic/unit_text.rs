@@ -51,9 +51,11 @@ pub(super) fn settings(contents: &Node, lines: Lines) -> Vec<Setting> {
         if bare.starts_with(['#', ';']) {
             continue;
         }
+        // A backslash that is itself escaped ends the line.
+        let slashes = bare.len().saturating_sub(bare.trim_end_matches('\\').len());
         let (body, more) = match bare.strip_suffix('\\') {
-            Some(body) => (body.trim_end(), true),
-            None => (bare, false),
+            Some(body) if slashes % 2 == 1 => (body.trim_end(), true),
+            _ => (bare, false),
         };
         if goes_on {
             if let Some(last) = found.last_mut() {
@@ -76,76 +78,6 @@ pub(super) fn settings(contents: &Node, lines: Lines) -> Vec<Setting> {
         setting.value = setting.value.trim().to_owned();
     }
     found
-}
-
-/// The words of a command as systemd splits it: quotes are taken off, `%%` and `$$` are one letter each.
-pub(super) fn words(value: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote: Option<char> = None;
-    let mut letters = value.chars();
-    while let Some(letter) = letters.next() {
-        match (quote, letter) {
-            (Some(open), _) if letter == open => quote = None,
-            (None, '"' | '\'') => {
-                quote = Some(letter);
-                word.get_or_insert_default();
-            }
-            (None, _) if letter.is_whitespace() => words.extend(word.take()),
-            (_, '\\') => {
-                let next = match letters.next() {
-                    Some('n') => '\n',
-                    Some('t') => '\t',
-                    Some('s') => ' ',
-                    Some(other) => other,
-                    None => '\\',
-                };
-                word.get_or_insert_default().push(next);
-            }
-            _ => word.get_or_insert_default().push(letter),
-        }
-    }
-    words.extend(word);
-    words.into_iter().map(|word| word.replace("%%", "%").replace("$$", "$")).collect()
-}
-
-/// What the letters before a command tell systemd of it.
-#[allow(clippy::struct_excessive_bools, reason = "each is a letter, and they go together in any way")]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Prefix {
-    /// `-`: it may fail.
-    pub(super) may_fail: bool,
-    /// `@`: its second word is the name that it is called by.
-    pub(super) is_named: bool,
-    /// `|`: a shell takes it.
-    pub(super) in_shell: bool,
-    /// `:`: variables are left as they are.
-    pub(super) is_verbatim: bool,
-}
-
-/// The letters before a command. `+` and `!` are for units of other accounts than root.
-pub(super) fn prefix(value: &str) -> Prefix {
-    let letters = value.strip_suffix(command(value)).unwrap_or_default();
-    Prefix {
-        may_fail: letters.contains('-'),
-        is_named: letters.contains('@'),
-        in_shell: letters.contains('|'),
-        is_verbatim: letters.contains(':'),
-    }
-}
-
-/// The words of a command that is run: the program and its arguments.
-pub(super) fn command_words(value: &str) -> Vec<String> {
-    let mut words = words(command(value));
-    if prefix(value).is_named && words.len() > 1 {
-        words.remove(1);
-    }
-    words
-}
-
-/// A command without the letters that tell systemd how to take it.
-fn command(value: &str) -> &str {
-    value.trim_start_matches(['-', '@', ':', '+', '!', '|']).trim_start()
 }
 
 /// A length of time of systemd's in seconds; none if it has no end, or is none.
@@ -194,25 +126,6 @@ mod tests {
             shown,
             ["13 Unit After=a.service", "15 Service ExecStart=/bin/a --b --c=d", "19 Service Restart=always"]
         );
-    }
-
-    /// systemd.service(5), "Command lines".
-    #[test]
-    fn words_are_split_as_systemd_does() {
-        assert_eq!(words("/bin/a  'b c' --d=\"e f\" g\\x"), ["/bin/a", "b c", "--d=e f", "gx"]);
-        assert_eq!(words("a '' 100%% $$b"), ["a", "", "100%", "$b"]);
-    }
-
-    /// systemd.service(5), "Special executable prefixes".
-    #[test]
-    fn the_letters_before_a_command_are_read() {
-        assert_eq!(command_words("-/usr/bin/rkt rm"), ["/usr/bin/rkt", "rm"]);
-        assert_eq!(command_words("@-/usr/bin/busybox cat /a"), ["/usr/bin/busybox", "/a"]);
-        assert_eq!(command_words("+:/usr/bin/a"), ["/usr/bin/a"]);
-        assert_eq!(prefix("!!/a"), Prefix::default());
-        let named = Prefix { may_fail: true, is_named: true, ..Prefix::default() };
-        assert_eq!([prefix("@-/a b"), prefix("-@/a b")], [named; 2]);
-        assert_eq!(prefix("/a -b"), Prefix::default());
     }
 
     #[test]

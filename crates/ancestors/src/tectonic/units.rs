@@ -9,6 +9,7 @@ use super::node_units::{self, BOOTSTRAP, KUBELET};
 use super::stages::{self, Stage};
 use super::started::{self, started};
 use super::tables;
+use super::torcx;
 use super::unit_text::{Lines, Setting, settings};
 use crate::codes;
 use crate::fields::Record;
@@ -75,7 +76,7 @@ pub(super) fn take(
                 group.joins.get_or_insert(unit.span);
                 let kept = node_units::bootstrap(&unit.settings, unit.span, group, cluster, tell);
                 group.units.extend(kept.unit(BOOTSTRAP, unit.span));
-                skips = node_units::skips_runtime(&unit.settings);
+                skips = torcx::skips_runtime(&unit.settings);
             }
             KUBELET => {
                 group.joins = Some(unit.span);
