@@ -246,3 +246,59 @@ fn which_master_starts_the_cluster_is_asked_for() {
         converts(&read, &LocalFiles::default());
     }
 }
+
+/// `ignition-validate` 2.14 refuses each of these: what has no name, and twins, of files, directories and links among all.
+#[test]
+fn what_has_no_name_or_that_of_another_is_an_error_at_its_place() {
+    let config = r#"{"ignition": {"version": "3.3.0"},
+"storage": {
+ "files": [{"path": null}, {"contents": {}}, {"path": "/a"},
+  {"path": "/a"},
+  {"path": "/etc/kubernetes/installer/kubelet.env", "contents": {"source": "data:,A=1"}},
+  {"path": "/etc/kubernetes/installer/kubelet.env", "contents": {"source": "data:,A=2"}}],
+ "directories": [{"path": "/a"}, {"mode": 448}],
+ "links": [{"path": "/a/", "target": "/b"}, {"target": "/b"}]},
+"passwd": {"users": [{"name": "core"}, {"name": "core"}, {}]},
+"networkd": {"units": [{"contents": "[Match]"}]},
+"systemd": {"units": [
+ {"name": "kubelet.service", "enabled": true, "contents": "[Service]\nExecStart=/usr/bin/kubelet --max-pods=7\n[Install]\nWantedBy=multi-user.target\n"},
+ {"name": "kubelet.service", "enabled": true, "contents": "[Service]\nExecStart=/usr/bin/kubelet --max-pods=9\n[Install]\nWantedBy=multi-user.target\n"},
+ {"contents": "[Service]\nExecStart=/bin/lost\n"},
+ {"name": "own.service", "dropins": [{"contents": "[Service]\n"}, {"name": "a.conf", "contents": "[Service]\n"}, {"name": "a.conf", "contents": "[Service]\n"}]},
+ null]}}"#;
+    let read = read(&[("config.json", config), ("additions.yaml", &additions())]);
+    let errors = told(&read, Severity::Error);
+    let lost = |what: &str, name: &str| {
+        format!("ancestor/wrong-type another one has the {what} `{name}` already: one of them would be lost")
+    };
+    let nameless =
+        |what: &str, key: &str| format!("ancestor/missing this {what} has no `{key}`: Ignition refuses it");
+    let expected = [
+        format!("3:21 {}", nameless("file", "path")),
+        format!("3:28 {}", nameless("file", "path")),
+        format!("4:12 {}", lost("path", "/a")),
+        format!("6:12 {}", lost("path", "/etc/kubernetes/installer/kubelet.env")),
+        format!("7:27 {}", lost("path", "/a")),
+        format!("7:34 {}", nameless("directory", "path")),
+        format!("8:21 {}", lost("path", "/a")),
+        format!("8:45 {}", nameless("link", "path")),
+        format!("9:49 {}", lost("name", "core")),
+        format!("9:58 {}", nameless("user", "name")),
+        format!("10:24 {}", nameless("unit of networkd", "name")),
+        format!("13:11 {}", lost("name", "kubelet.service")),
+        format!("14:2 {}", nameless("unit", "name")),
+        format!("15:38 {}", nameless("drop-in", "name")),
+        format!("15:123 {}", lost("name", "a.conf")),
+        format!("16:2 {}", nameless("unit", "name")),
+    ];
+    let expected: Vec<String> = expected.into_iter().map(|line| format!("config.json:{line}")).collect();
+    assert_eq!(errors, expected);
+
+    // What is added to a file by another entry of its path is told as that.
+    let mut added = self::config(
+        "ExecStart=/usr/bin/kubelet",
+        &json!([{"path": "/a"}, {"path": "/a", "append": true, "contents": {"source": "data:,x"}}]),
+    );
+    added["ignition"]["version"] = json!("2.2.0");
+    no_errors(&given(&added));
+}

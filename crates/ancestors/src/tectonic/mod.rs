@@ -12,6 +12,7 @@ mod flags;
 mod group;
 mod inputs;
 mod known_files;
+mod names;
 mod node_units;
 mod own_fields;
 mod stages;

@@ -6,6 +6,7 @@ use bringup_yaml::{Node, Resolved};
 use super::content::{Source, hash, source};
 use super::group::{Cluster, Group, literal};
 use super::known_files;
+use super::names::Names;
 use super::tables;
 use crate::codes;
 use crate::fields::{Record, is_nothing};
@@ -32,8 +33,10 @@ pub(super) fn take(
     let mut mappings = None;
     if let Some(storage) = config.get("storage") {
         let storage = tell.record(storage, "`storage` of a config", tables::STORAGE);
+        // Files, directories and links share one space of names.
+        let mut paths = Names::default();
         for file in storage.items("files") {
-            if let Some(inline) = file_of(file, group, cluster, tell) {
+            if let Some(inline) = file_of(file, &mut paths, group, cluster, tell) {
                 mappings = Some(inline);
             }
         }
@@ -42,8 +45,9 @@ pub(super) fn take(
             if !is_on_root(&given, tell) {
                 continue;
             }
+            let Some(path) = paths.take(directory, "path", "this directory", tell) else { continue };
             let mut made = Branch::new(directory.span);
-            made.put_some("path", given.get("path").cloned());
+            made.put_field("path", path);
             place(&given, &mut made, tell);
             if let Some(overwrite) =
                 given.entry("overwrite").filter(|_| given.flag("overwrite") == Some(true))
@@ -62,13 +66,14 @@ pub(super) fn take(
             if !is_on_root(&given, tell) {
                 continue;
             }
+            let Some(path) = paths.take(link, "path", "this link", tell) else { continue };
             if given.flag("hard") == Some(true) {
                 let message = "a hard link is not made: the node will differ";
                 tell.warning(codes::FIELD_DIFFERS, link.span, message, "make it symbolic, or the file twice");
                 continue;
             }
             let mut made = Branch::new(link.span);
-            made.put_some("path", given.get("path").cloned());
+            made.put_field("path", path);
             made.put_some("target", given.get("target").cloned());
             group.links.push(made.into_node());
         }
@@ -84,15 +89,26 @@ pub(super) fn take(
     mappings
 }
 
-fn file_of(file: &Node, group: &mut Group, cluster: &mut Cluster, tell: &mut Teller<'_>) -> Option<Inline> {
+fn file_of(
+    file: &Node,
+    paths: &mut Names,
+    group: &mut Group,
+    cluster: &mut Cluster,
+    tell: &mut Teller<'_>,
+) -> Option<Inline> {
     let given = tell.record(file, "a file of a config", tables::FILE);
-    let path = given.entry("path")?;
-    let name = path.value.text().unwrap_or_default();
     if !is_on_root(&given, tell) {
         return None;
     }
     let adds = given.flag("append") == Some(true)
         || given.get("append").and_then(Node::items).is_some_and(|items| !items.is_empty());
+    // Version 2 of the specification adds to a file by another entry of its path.
+    let path = if adds {
+        Names::default().take(file, "path", "this file", tell)
+    } else {
+        paths.take(file, "path", "this file", tell)
+    }?;
+    let name = path.value.text().unwrap_or_default();
     if adds {
         let message = format!("`{name}` is added to, which is not done here: the node will differ");
         let hint = "write the whole file, or a file of its own beside it";
@@ -243,9 +259,12 @@ fn place(given: &Record<'_>, made: &mut Branch, tell: &mut Teller<'_>) {
 fn networks(config: &Record<'_>, group: &mut Group, tell: &mut Teller<'_>) {
     let Some(networkd) = config.get("networkd") else { return };
     let networkd = tell.record(networkd, "`networkd` of a config", tables::NETWORKD);
+    let mut names = Names::default();
     for unit in networkd.items("units") {
         let given = tell.record(unit, "a unit of networkd", tables::NETWORK_UNIT);
-        let Some(name) = given.text("name") else { continue };
+        let Some(name) = names.take(unit, "name", "this unit of networkd", tell) else { continue };
+        let name = name.value.text().unwrap_or_default();
+        let mut drop_ins = Names::default();
         let mut written = |path: String, contents: &Node| {
             let mut file = Branch::new(unit.span);
             file.put("path", text(unit.span, path));
@@ -258,7 +277,8 @@ fn networks(config: &Record<'_>, group: &mut Group, tell: &mut Teller<'_>) {
         }
         for drop_in in given.items("dropins") {
             let given = tell.record(drop_in, "a drop-in of networkd", tables::DROP_IN);
-            if let (Some(file), Some(contents)) = (given.text("name"), given.get("contents")) {
+            let Some(file) = drop_ins.take(drop_in, "name", "this drop-in", tell) else { continue };
+            if let (Some(file), Some(contents)) = (file.value.text(), given.get("contents")) {
                 written(format!("/etc/systemd/network/{name}.d/{file}"), contents);
             }
         }
@@ -269,9 +289,11 @@ fn networks(config: &Record<'_>, group: &mut Group, tell: &mut Teller<'_>) {
 fn keys(config: &Record<'_>, group: &mut Group, tell: &mut Teller<'_>) {
     let Some(passwd) = config.get("passwd") else { return };
     let passwd = tell.record(passwd, "`passwd` of a config", tables::PASSWD);
+    let mut names = Names::default();
     for user in passwd.items("users") {
         let given = tell.record(user, "a user of a config", tables::USER);
-        let Some(name) = given.text("name") else { continue };
+        let Some(name) = names.take(user, "name", "this user", tell) else { continue };
+        let name = name.value.text().unwrap_or_default();
         if !ACCOUNTS_OF_IMAGES.contains(&name) {
             let message = format!("the account `{name}` is not made: the node will differ");
             tell.warning(codes::FIELD_DIFFERS, user.span, message, tables::ACCOUNTS);

@@ -5,6 +5,7 @@ use bringup_yaml::Node;
 
 use super::effective::effective;
 use super::group::{Cluster, Group};
+use super::names::Names;
 use super::node_units::{self, BOOTSTRAP, KUBELET};
 use super::stages::{self, Stage};
 use super::started::{self, started};
@@ -47,17 +48,22 @@ pub(super) fn take(
     let Some(systemd) = config.get("systemd") else { return false };
     let systemd = tell.record(systemd, "`systemd` of a config", tables::SYSTEMD);
     let mut given: Vec<Given<'_>> = Vec::new();
+    let mut names = Names::default();
     for unit in systemd.items("units") {
         let fields = tell.record(unit, "a unit of a config", tables::UNIT);
+        let Some(name) = names.take(unit, "name", "this unit", tell).map(|entry| &entry.value) else {
+            continue;
+        };
         let mut all = fields.get("contents").map(|contents| settings(contents, lines)).unwrap_or_default();
         let mut drop_ins: Vec<(&str, &Node)> = Vec::new();
+        let mut of_drop_ins = Names::default();
         for drop_in in fields.items("dropins") {
-            let drop_in = tell.record(drop_in, "a drop-in of a config", tables::DROP_IN);
-            drop_ins.extend(drop_in.text("name").zip(drop_in.get("contents")));
+            let given = tell.record(drop_in, "a drop-in of a config", tables::DROP_IN);
+            let name = of_drop_ins.take(drop_in, "name", "this drop-in", tell);
+            drop_ins.extend(name.and_then(|name| name.value.text()).zip(given.get("contents")));
         }
         drop_ins.sort_by_key(|(name, _)| *name);
         all.extend(drop_ins.iter().flat_map(|(_, contents)| settings(contents, lines)));
-        let Some(name) = fields.get("name") else { continue };
         let span = if lines == Lines::OfFile { unit.span } else { name.span };
         given.push(Given { name: name.text().unwrap_or_default(), span, fields, settings: effective(all) });
     }
