@@ -377,6 +377,49 @@ fn conditions_are_skipped_by_name() {
     assert!(warned.iter().any(|line| line.contains("`EnsureNodeReady` is not left out")), "{warned:?}");
 }
 
+/// Every hook can be left out by the condition of its name, also those at whose points tkestack runs nothing.
+#[test]
+fn whatever_hook_is_skipped_is_neither_there_nor_unknown() {
+    let points = [
+        "PreInstall",
+        "PostUpgrade",
+        "PreClusterUpgrade",
+        "PreClusterDelete",
+        "PostClusterDelete",
+        "PreDelete",
+        "PostDelete",
+    ];
+    for point in points {
+        let text = cluster(ONE, "").replace("[EnsureGalaxy]", &format!("[Ensure{point}Hook]"))
+            + &format!("    hooks: {{{point}: /usr/bin/true, PostInstall: /usr/bin/true}}\n");
+        let read = good(&text);
+        let names: Vec<Value> =
+            value(&read, "spec/hooks").as_array().unwrap().iter().map(|hook| hook["name"].clone()).collect();
+        assert_eq!(names, ["post-install"], "{point}");
+        assert!(!told(&read, Severity::Warning).iter().any(|line| line.contains("no condition")), "{point}");
+        let idle = cluster(ONE, "").replace("[EnsureGalaxy]", &format!("[Ensure{point}Hook]"));
+        let notes = told(&good(&idle), Severity::Note);
+        assert!(notes.iter().any(|line| line.contains("there is no hook that")), "{point}: {notes:#?}");
+    }
+}
+
+/// A slip in `type` does not hide what else is wrong with the cluster.
+#[test]
+fn a_type_that_is_none_hides_no_other_error() {
+    let wrong = cluster(ONE, "").replace("version: ", "version: x");
+    let errors = |text: &str| told(&read(&[("theirs.yaml", text)]), Severity::Error);
+    let others = errors(&wrong);
+    assert!(!others.is_empty());
+    let both = errors(&wrong.replace("type: Baremetal", "type: Baremtal"));
+    let (of_type, rest): (Vec<String>, Vec<String>) =
+        both.into_iter().partition(|line| line.contains("`Baremtal`"));
+    assert_eq!(of_type.len(), 1);
+    assert_eq!(rest, others);
+    // What is up already has no machines to look at.
+    let up = errors(&wrong.replace("type: Baremetal", "type: Imported"));
+    assert!(up.len() == 1 && up[0].contains("is up already"), "{up:#?}");
+}
+
 /// Conditions of steps that nobody does here are named too: whoever skips them learns that there was nothing to skip.
 #[test]
 fn conditions_that_change_nothing_are_named() {

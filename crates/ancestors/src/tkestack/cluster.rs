@@ -106,7 +106,8 @@ impl<'a> Cluster<'a> {
                     None => "write a cluster of the type `Baremetal`, with its machines".to_owned(),
                 };
                 tell.error(codes::FIELD_REFUSED, kind.span, message, hint);
-                false
+                // With machines of its own it is meant to be one: what else is wrong with it is told in the same run.
+                !self.spec.items("machines").is_empty()
             }
         }
     }

@@ -3,25 +3,13 @@
 use bringup_diag::closest;
 use bringup_yaml::Node;
 
+use super::hooks::POINTS;
 use crate::codes;
 use crate::fields::Record;
 use crate::tell::Teller;
 
-/// Conditions that shape what is done here.
-const HEEDED: [&str; 12] = [
-    "EnsureCopyFiles",
-    "EnsureKernelModule",
-    "EnsureSysctl",
-    "EnsureDisableSwap",
-    "EnsurePreInstallHook",
-    "EnsurePostInstallHook",
-    "EnsurePreUpgradeHook",
-    "EnsurePostUpgradeHook",
-    "EnsurePreClusterInstallHook",
-    "EnsurePostClusterInstallHook",
-    "EnsurePreClusterUpgradeHook",
-    "EnsurePostClusterUpgradeHook",
-];
+/// Conditions that shape what is done here, beside those of hooks.
+const HEEDED: [&str; 4] = ["EnsureCopyFiles", "EnsureKernelModule", "EnsureSysctl", "EnsureDisableSwap"];
 
 /// Conditions that are phases of kubeadm, and their names there.
 const PHASES: [(&str, &str); 14] = [
@@ -106,12 +94,14 @@ const ALWAYS: [&str; 15] = [
     "EnsureJoinNode",
 ];
 
-/// Whether a condition is that of a hook that nobody has written.
-fn is_idle(condition: &str, features: Record<'_>) -> bool {
-    let point = condition.strip_prefix("Ensure").and_then(|point| point.strip_suffix("Hook"));
-    point.is_some_and(|point| {
-        HEEDED.contains(&condition) && features.get("hooks").and_then(|hooks| hooks.get(point)).is_none()
-    })
+/// The condition of a hook at a point.
+pub(super) fn of_hook(point: &str) -> String {
+    format!("Ensure{point}Hook")
+}
+
+/// The point whose hook a condition is of.
+fn point_of(condition: &str) -> Option<&'static str> {
+    POINTS.iter().map(|(point, _)| *point).find(|point| of_hook(point) == condition)
 }
 
 /// The steps that are left out.
@@ -137,12 +127,13 @@ impl<'a> Skipped<'a> {
                 );
                 continue;
             }
-            if is_idle(name, features) {
+            let point = point_of(name);
+            if point.is_some_and(|point| features.get("hooks").and_then(|hooks| hooks.get(point)).is_none()) {
                 let message = format!("there is no hook that `{name}` could leave out");
                 tell.note(codes::FIELD_ASIDE, condition.span, message, "remove it from `skipConditions`");
                 continue;
             }
-            if phase || HEEDED.contains(&name) {
+            if phase || point.is_some() || HEEDED.contains(&name) {
                 continue;
             }
             if ALWAYS.contains(&name) {
@@ -151,8 +142,9 @@ impl<'a> Skipped<'a> {
                 tell.warning(codes::FIELD_DIFFERS, condition.span, message, hint);
                 continue;
             }
+            let of_hooks: Vec<String> = POINTS.iter().map(|(point, _)| of_hook(point)).collect();
             let known = PHASES.iter().map(|(known, _)| *known).chain(HEEDED).chain(ABSENT).chain(ALWAYS);
-            let hint = match closest(name, known) {
+            let hint = match closest(name, known.chain(of_hooks.iter().map(String::as_str))) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "tkestack's conditions have names such as `EnsureDisableSwap`".to_owned(),
             };

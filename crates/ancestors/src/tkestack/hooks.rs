@@ -4,7 +4,7 @@ use bringup_diag::Span;
 use bringup_yaml::{Entry, Node};
 
 use super::arguments::literal;
-use super::conditions::Skipped;
+use super::conditions::{Skipped, of_hook};
 use super::tables;
 use crate::codes;
 use crate::fields::Use::Taken;
@@ -15,7 +15,7 @@ use crate::tree::{Branch, list, text};
 /// The points of tkestack, and ours. The last two are ours alone: tkestack has no hooks of a node's end. Those of the
 /// installation of a node are its steps, and those of the cluster's are steps of its first master; a node alone cannot
 /// know when the others are due.
-const POINTS: [(&str, &str); 12] = [
+pub(super) const POINTS: [(&str, &str); 12] = [
     ("PreInstall", "pre-install"),
     ("PostInstall", "post-install"),
     ("PreUpgrade", "pre-upgrade"),
@@ -63,7 +63,7 @@ pub(super) fn hooks(
             continue;
         };
         // An empty command is none, as in tkestack.
-        if command.trim().is_empty() || skipped.has(&format!("Ensure{theirs}Hook")) {
+        if command.trim().is_empty() || skipped.has(&of_hook(theirs)) {
             continue;
         }
         tell_of(theirs, entry, masters, tell);
