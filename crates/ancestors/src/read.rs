@@ -9,7 +9,7 @@ use bringup_yaml::{Content, Limits, Node};
 
 use crate::additions::{is_additions, lay_over};
 use crate::cloudformation::Policies;
-use crate::comments::without_comments;
+use crate::comments::{unclosed as open_comment, without_comments};
 use crate::tell::Teller;
 use crate::user_data::unreadable;
 use crate::{System, codes, kops, tectonic, user_data};
@@ -202,7 +202,8 @@ pub fn read_around(inputs: &[Input<'_>], around: &[Around<'_>]) -> Read {
     for (number, (input, parts)) in inputs.iter().zip(&parts).enumerate() {
         let resource = input.name.split_once('#').map(|(_, name)| (number, name));
         for Part { name, text, kind } in parts {
-            if let Some(finding) = kind.is_none().then(|| unreadable::finding(name, text)).flatten() {
+            let told = || unreadable::finding(name, text).or_else(|| open_comment(name, text));
+            if let Some(finding) = kind.is_none().then(told).flatten() {
                 findings.push(finding);
                 continue;
             }

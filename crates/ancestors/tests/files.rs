@@ -104,3 +104,23 @@ fn comments_in_json_are_none_of_its_values() {
     let trailing = json.replace("}], \"flux\"", ",}], \"flux\"");
     assert_eq!(value(&support::read(&[("a.json", &trailing)]), "spec/machines/0/port"), json!(2222));
 }
+
+/// Marks of editors, and comments of both kinds beside each other, are no hindrance; a comment without an end is told.
+#[test]
+fn json_is_read_with_all_that_people_put_around_it() {
+    let json = "{ // a\n \"apiVersion\": \"platform.tkestack.io/v1\", # b\n \"kind\": \"Cluster\", \"metadata\": {\"name\": \"cls-a\"},\n \"spec\": {\"type\": \"Baremetal\", \"version\": \"1.33.1\",\n \"machines\": [{\"ip\": \"10.0.0.1\", \"password\": \"http://x#y\", \"port\": 2222}]}}\n";
+    for text in [json.to_owned(), format!("\u{feff}{json}"), format!("\u{feff}{}", json.replace('#', "//"))] {
+        let read = read(&[("a.json", &text)]);
+        assert_eq!(told(&read, Severity::Error), Vec::<String>::new());
+        assert_eq!(value(&read, "spec/machines/0/port"), json!(2222));
+    }
+    for (before, line) in [("\"apiVersion\"", 2), ("\"spec\"", 4)] {
+        let text = json.replace(before, &format!("/* c\n {before}"));
+        let read = read(&[("a.json", &text)]);
+        let told = told(&read, Severity::Error);
+        let expected = format!(
+            "a.json:{line}:2 document/syntax nothing ends the comment that begins here: all that follows would be part of it"
+        );
+        assert_eq!(told, [expected]);
+    }
+}
