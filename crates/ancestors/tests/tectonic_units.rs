@@ -464,3 +464,48 @@ fn what_is_removed_first_is_made_behind_that() {
     assert_eq!(group(&read, "units/0/dropIns/0/content"), json!(format!("[Service]\n{lines}")));
     assert_eq!(group(&read, "directories"), Value::Null);
 }
+
+/// What the agent writes when it configures kubelet is there for the commands that read it, and in their order.
+#[test]
+fn commands_that_read_what_the_agent_writes_come_behind_it() {
+    let lines = "ExecStartPre=/opt/first\nExecStartPre=/bin/sh -c 'grep server /etc/kubernetes/kubeconfig > /etc/server'\nExecStartPre=/opt/last";
+    let read = bootstrap(lines);
+    let plan = plans(&read, &LocalFiles::default()).remove("workers").unwrap();
+    let names: Vec<&str> = plan.steps.iter().map(|step| step.name.as_str()).collect();
+    let at = |name: &str| names.iter().position(|known| *known == name).unwrap();
+    let order = ["node-bootstrap-1", "kubeconfig", "node-bootstrap-2", "node-bootstrap-3", "gate"].map(at);
+    assert!(order.is_sorted(), "{names:#?}");
+
+    let env = "/etc/kubernetes/kubelet.env";
+    let installer = "/etc/kubernetes/installer/kubelet.env";
+    let read = bootstrap(&format!(
+        "ExecStartPre=/bin/cp {installer} {env}\nExecStartPre=/bin/sed -i s/a/b/ {env}\nExecStartPre=/opt/own {installer}"
+    ));
+    assert_eq!(group(&read, "steps").as_array().unwrap().len(), 2);
+    let warnings = told(&read, Severity::Warning);
+    for (line, expected) in [
+        (
+            3,
+            format!(
+                "`ExecStartPre=/bin/sed -i s/a/b/ {env}` does not find `{env}`, which is written when the gate opens"
+            ),
+        ),
+        (
+            4,
+            format!(
+                "`ExecStartPre=/opt/own {installer}` does not find `{installer}`: the file is read here, and not written"
+            ),
+        ),
+    ] {
+        let expected = format!("k8s-node-bootstrap.service:{line}:1 ancestor/field-differs {expected}");
+        assert!(warnings.contains(&expected), "{expected}\n{warnings:#?}");
+    }
+    assert_eq!(warnings.iter().filter(|line| line.contains("does not find")).count(), 2, "{warnings:#?}");
+}
+
+/// systemd.unit(5): sections of other programs are passed over.
+#[test]
+fn sections_of_other_programs_are_passed_over() {
+    let kubelet = KUBELET.replace("[Install]", "[X-Fleet]\nGlobal=true\n[Install]");
+    assert_eq!(group(&units(&[("kubelet.service", &kubelet)]), "units"), Value::Null);
+}

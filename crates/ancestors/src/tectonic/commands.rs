@@ -1,7 +1,7 @@
 //! The commands that Tectonic's units are made of, known by what they do.
 
 use super::directories::{Directories, directories};
-use super::known_files::image_of;
+use super::known_files::{ENVIRONMENTS, MAPPINGS, image_of};
 use super::unit_text::Setting;
 use super::words::{Variables, Word, command_words, prefix, split};
 use crate::codes;
@@ -36,6 +36,8 @@ pub(super) enum Known {
     Mark(String),
     /// Looks after the container that kubelet, or what comes before it, ran in.
     Container,
+    /// Puts `kubelet.env` where kubelet looks for it.
+    Environment,
     /// Has systemd start kubelet, and other units: the command without kubelet, if there are any.
     StartsKubelet(Vec<String>),
     /// Anything else.
@@ -71,6 +73,12 @@ pub(super) fn known(value: &str, variables: &Variables) -> Known {
     }
     if let Some(made) = directories(program, words.get(1..).unwrap_or_default()) {
         return Known::Directories(made);
+    }
+    if matches!(program, "cp" | "ln" | "mv" | "install") {
+        let mut paths = words.iter().skip(1).filter(|word| !word.starts_with('-')).map(String::as_str);
+        if [paths.next(), paths.next()] == ENVIRONMENTS.map(Some) && paths.next().is_none() {
+            return Known::Environment;
+        }
     }
     match words.as_slice() {
         [_, path] if program == "touch" && path.starts_with('/') => Known::Mark(path.clone()),
@@ -146,6 +154,25 @@ pub(super) fn tell_prefix(setting: &Setting, tell: &mut Teller<'_>) {
         let message = format!("`{key}={value}` is not run in a shell: what `|` asks for is not done");
         tell.warning(codes::FIELD_DIFFERS, *span, message, "write the shell: `/bin/sh -c '…'`");
     }
+}
+
+/// Tells of a command that looks at a file of the config that is read here, and not written.
+pub(super) fn tell_files(setting: &Setting, tell: &mut Teller<'_>) {
+    let Setting { key, value, span, .. } = setting;
+    for path in [ENVIRONMENTS[0], MAPPINGS] {
+        if value.contains(path) {
+            let message =
+                format!("`{key}={value}` does not find `{path}`: the file is read here, and not written");
+            let hint = "let the command look at a file of another name, with the same content";
+            tell.warning(codes::FIELD_DIFFERS, *span, message, hint);
+        }
+    }
+}
+
+/// Whether a command speaks of a file that the agent writes when it configures kubelet.
+pub(super) fn is_of_configuration(words: &[String]) -> bool {
+    let written = ["/etc/kubernetes/kubeconfig", AUTHORITY];
+    words.iter().any(|word| written.iter().any(|path| word.contains(path)))
 }
 
 /// Tells where systemd would put something into a command that only the machine knows: it is run as it is written.
@@ -232,6 +259,17 @@ mod tests {
             assert!(matches!(of(command), Known::Other(_)), "{command}");
         }
         assert_eq!(of("/bin/touch %t/a"), Known::Mark("/run/a".to_owned()));
+    }
+
+    #[test]
+    fn who_puts_the_variables_of_kubelet_in_place_is_known() {
+        let [from, to] = ENVIRONMENTS;
+        for command in ["cp", "/bin/cp -f", "/bin/ln -s", "/usr/bin/install -v"] {
+            assert_eq!(of(&format!("{command} {from} {to}")), Known::Environment, "{command}");
+        }
+        for other in [format!("cp {to} {from}"), format!("cp {from} /etc/a"), format!("rm {from} {to}")] {
+            assert!(matches!(of(&other), Known::Other(_)), "{other}");
+        }
     }
 
     #[test]

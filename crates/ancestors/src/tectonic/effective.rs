@@ -23,7 +23,8 @@ const DEPENDENCIES: [&str; 11] = [
 /// The settings that count, of the lines of a unit and after them those of its drop-ins.
 pub(super) fn effective(lines: Vec<Setting>) -> Vec<Setting> {
     let mut kept: Vec<Setting> = Vec::new();
-    for line in lines {
+    // systemd.unit(5): sections whose names begin so are for other programs.
+    for line in lines.into_iter().filter(|line| !line.section.starts_with("X-")) {
         if !line.value.is_empty() {
             kept.extend(commands(line));
         } else if !DEPENDENCIES.contains(&line.key.as_str()) {

@@ -6,6 +6,7 @@ use bringup_diag::Span;
 use bringup_spec::Text;
 use bringup_yaml::{Content, Entry, Node, Style};
 
+use super::commands::is_of_configuration;
 use super::words::Variables;
 use crate::codes;
 use crate::tell::Teller;
@@ -126,13 +127,20 @@ impl Group {
         }
     }
 
-    /// A step before the runtime is set up, where what stood in a unit before kubelet ran. One that may fail is tried once.
+    /// A step before the runtime is set up, or behind kubelet's configuration if it needs that, where what stood in a unit before kubelet ran. One that may fail is tried once.
     pub(super) fn step(&mut self, stem: &str, words: &[String], may_fail: bool, around: &Around, span: Span) {
         let number = self.steps.len().saturating_add(1);
         let mut step = Branch::new(span);
         step.put("name", text(span, format!("{stem}-{number}")));
         step.put("run", list(span, words.iter().map(|word| literal(span, word)).collect()));
-        step.put("before", list(span, vec![text(span, "runtime")]));
+        // What needs a file that the agent writes comes behind that, and so does all that follows it.
+        let follows = self.steps.last().is_some_and(|last| last.get("after").is_some());
+        if follows || is_of_configuration(words) {
+            step.put("after", list(span, vec![text(span, "configure")]));
+            step.put("before", list(span, vec![text(span, "gate")]));
+        } else {
+            step.put("before", list(span, vec![text(span, "runtime")]));
+        }
         let mut environment = Branch::new(span);
         for (name, value) in &around.variables {
             environment.put(name, literal(span, &value.text));

@@ -4,7 +4,7 @@
 use bringup_diag::Span;
 use bringup_yaml::Node;
 
-use super::commands::{Known, known, kubelet_words, tell_prefix, tell_variables};
+use super::commands::{Known, known, kubelet_words, tell_files, tell_prefix, tell_variables};
 use super::flags;
 use super::group::{Around, Cluster, Group, Kept};
 use super::known_files::{ENVIRONMENTS, image_of, tag};
@@ -156,8 +156,8 @@ fn bootstrap_command(
         }
         Known::Authority => return of_authority(span, tell),
         Known::Container => return of_container(setting, tell),
-        Known::Says => return,
-        // The agent writes it, and not before kubelet may start.
+        // The agent writes the variables, and not before kubelet may start.
+        Known::Says | Known::Environment => return,
         Known::Mark(path) if path == KUBELET_ENV => return,
         Known::StartsKubelet(others) => {
             let message = format!(
@@ -175,6 +175,13 @@ fn bootstrap_command(
     };
     tell_prefix(setting, tell);
     tell_variables(setting, &around.variables, tell);
+    tell_files(setting, tell);
+    if words.iter().any(|word| word.contains(KUBELET_ENV)) {
+        let message =
+            format!("`{key}={value}` does not find `{KUBELET_ENV}`, which is written when the gate opens");
+        let hint = "say what is to be in it with `--with additions.yaml`: `kubelet: {environment: {…}}`";
+        tell.warning(codes::FIELD_DIFFERS, span, message, hint);
+    }
     group.step("node-bootstrap", &words, prefix(value).may_fail, around, span);
 }
 
@@ -321,12 +328,15 @@ fn kubelet_setting(
             }
             Known::Authority => of_authority(*span, tell),
             Known::Container => of_container(setting, tell),
-            Known::Says => {}
+            Known::Says | Known::Environment => {}
             // Kubelet itself, in a container: its flags are read.
             Known::Other(_) if flags_in(setting, variables).is_some_and(|flags| !flags.is_empty()) => {
                 of_container(setting, tell);
             }
-            _ => group.kept.keep(section, key, value),
+            _ => {
+                tell_files(setting, tell);
+                group.kept.keep(section, key, value);
+            }
         },
         ("Unit" | "Service", "StartLimitInterval" | "StartLimitIntervalSec" | "StartLimitBurst") => {
             let message = format!("`{key}={value}` is not kept: kubelet is started again without an end");
