@@ -18,16 +18,16 @@ pub(crate) const RELEASES: &str = "release-cloud-init";
 /// Nothing of it is left for another boot.
 const PLACE: &str = "/run/bringup-scripts";
 
-/// The name of the part. Parts are carried with numbers before their names, so that its place counts and not its letters.
-const GATHERING: &str = "meet-the-agent.sh";
+/// The usual name of the part. Parts are carried with numbers before their names, so that its place counts and not its letters.
+pub(crate) const GATHERING: &str = "meet-the-agent.sh";
 
 /// How long cloud-init waits for the steps, in seconds.
 const PATIENCE: u32 = 3600;
 
 /// The part: from here on the steps may run, and if it waits, cloud-init goes on when they have ended.
-pub(crate) fn gathering(span: Span, waits: bool) -> Node {
+pub(crate) fn gathering(span: Span, name: &str, waits: bool) -> Node {
     let mut part = Branch::new(span);
-    part.put("name", text(span, GATHERING));
+    part.put("name", text(span, name));
     part.put("type", text(span, "text/x-shellscript"));
     let waiting = format!(
         "left={PATIENCE}\nuntil [ -e {PLACE}/have-run ]; do\n    left=$((left - 1))\n    \

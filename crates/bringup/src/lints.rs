@@ -11,7 +11,8 @@ use bringup_yaml::{Node, Path, Segment, Style};
 pub(crate) fn of_parts(document: &Document, parts: &[ResolvedPart], plan: Option<&Plan>) -> Findings {
     let mut found = Findings::new();
     let mut texts = Vec::new();
-    for (part, carried_as) in parts.iter().zip(carried_names(parts)) {
+    let names = carried_names(document.cluster.spec.flavour, parts);
+    for (part, carried_as) in parts.iter().zip(names) {
         let origin = origin(document, &part.path);
         match std::str::from_utf8(&part.bytes) {
             Ok(text) => texts.push(DocumentPart {

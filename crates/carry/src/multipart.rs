@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use bringup_cloudinit::cleaned_name;
 use bringup_cloudinit::mime::{OutPart, write_multipart};
 use bringup_diag::Findings;
-use bringup_spec::PartType;
+use bringup_spec::{Flavour, PartType};
 
 use crate::budget::PartSize;
 use crate::first_stage::FirstStage;
@@ -19,16 +20,39 @@ const PACKED_TYPE: &str = "application/x-gzip";
 /// The message and what its parts take.
 pub(crate) fn multipart(load: &Load<'_>, fetched: bool, findings: &mut Findings) -> (Vec<u8>, Vec<PartSize>) {
     let (script, files) = FirstStage::of(load, fetched, findings).script();
-    let own = load.parts.iter().map(|part| (part.name.as_str(), part.kind.word(), part.bytes.as_slice()));
-    let ours = [(BOOTHOOK_NAME, "text/cloud-boothook", script.as_bytes())];
-    holding(message(ours.into_iter().chain(own).collect()), files)
+    let own = load.parts.iter().map(|part| (part.kind.word(), part.bytes.as_slice()));
+    let ours = [("text/cloud-boothook", script.as_bytes())];
+    holding(written(&names(load), ours.into_iter().chain(own)), files)
 }
 
 /// The names that the operator's parts have in a message: they stand behind ours.
-pub fn carried_names(parts: &[ResolvedPart]) -> Vec<String> {
+pub fn carried_names(flavour: Flavour, parts: &[ResolvedPart]) -> Vec<String> {
+    all_names(flavour, parts).split_off(1)
+}
+
+/// The names of all parts of a message, ours first.
+fn names(load: &Load<'_>) -> Vec<String> {
+    all_names(load.document.cluster.spec.flavour, load.parts)
+}
+
+/// Numbers make cloud-init run scripts in the order of the document. With kops it runs them by their own names, among others that
+/// no document names: the `runcmd` of a cloud-config, the scripts of an archive or behind a URL. There they keep their names.
+fn all_names(flavour: Flavour, parts: &[ResolvedPart]) -> Vec<String> {
     let own: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
-    let all = [&[BOOTHOOK_NAME], own.as_slice()].concat();
-    numbered_names(all.into_iter()).split_off(1)
+    let mut names = numbered_names([&[BOOTHOOK_NAME], own.as_slice()].concat().into_iter());
+    if flavour == Flavour::Kops {
+        for (index, part) in parts.iter().enumerate().filter(|(_, part)| part.kind == PartType::ShellScript) {
+            let name = cleaned_name(&part.name);
+            // Of equal names cloud-init would lose one.
+            if !name.is_empty()
+                && !names.contains(&name)
+                && let Some(numbered) = names.get_mut(index.saturating_add(1))
+            {
+                *numbered = name;
+            }
+        }
+    }
+    names
 }
 
 /// The same message, with what our part is made of.
@@ -49,7 +73,7 @@ pub(crate) fn packed_multipart(
 ) -> (Vec<u8>, Vec<PartSize>) {
     let (script, files) = FirstStage::of(load, fetched, findings).script();
     let script = pack(format!("#cloud-boothook\n{script}").as_bytes());
-    let mut parts: Vec<(&str, &str, Cow<'_, [u8]>)> = vec![(BOOTHOOK_NAME, PACKED_TYPE, Cow::Owned(script))];
+    let mut parts: Vec<(&str, Cow<'_, [u8]>)> = vec![(PACKED_TYPE, Cow::Owned(script))];
     for part in load.parts {
         let packed = if tells_its_type(part) && part.bytes.is_ascii() {
             pack(&part.bytes)
@@ -57,13 +81,13 @@ pub(crate) fn packed_multipart(
             part.bytes.clone()
         };
         parts.push(if packed.len() < part.bytes.len() {
-            (&part.name, PACKED_TYPE, Cow::Owned(packed))
+            (PACKED_TYPE, Cow::Owned(packed))
         } else {
-            (&part.name, part.kind.word(), Cow::Borrowed(&part.bytes))
+            (part.kind.word(), Cow::Borrowed(&part.bytes))
         });
     }
-    let written = message(parts.iter().map(|(name, kind, bytes)| (*name, *kind, bytes.as_ref())).collect());
-    holding(written, files)
+    let parts = parts.iter().map(|(kind, bytes)| (*kind, bytes.as_ref()));
+    holding(written(&names(load), parts), files)
 }
 
 /// Whether the content of a part begins as its type does.
@@ -80,13 +104,21 @@ fn tells_its_type(part: &ResolvedPart) -> bool {
 /// A message of named parts, numbered in their order, with what each takes.
 pub(crate) fn message(parts: Vec<(&str, &str, &[u8])>) -> (Vec<u8>, Vec<PartSize>) {
     let names = numbered_names(parts.iter().map(|(name, ..)| *name));
-    let numbered: Vec<OutPart<'_>> = names
+    written(&names, parts.into_iter().map(|(_, kind, bytes)| (kind, bytes)))
+}
+
+/// A message of parts under these names.
+fn written<'part>(
+    names: &[String],
+    parts: impl Iterator<Item = (&'part str, &'part [u8])>,
+) -> (Vec<u8>, Vec<PartSize>) {
+    let parts: Vec<OutPart<'_>> = names
         .iter()
         .zip(parts)
-        .map(|(name, (_, content_type, body))| OutPart { name, content_type, body })
+        .map(|(name, (content_type, body))| OutPart { name, content_type, body })
         .collect();
-    let sizes = numbered.iter().map(|part| PartSize::new(part.name, part_length(part))).collect();
-    (write_multipart(&numbered), sizes)
+    let sizes = parts.iter().map(|part| PartSize::new(part.name, part_length(part))).collect();
+    (write_multipart(&parts), sizes)
 }
 
 /// What a part takes: its boundary and header, and its content in lines of base64.
@@ -99,7 +131,34 @@ fn part_length(part: &OutPart<'_>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::message;
+    use bringup_spec::{Flavour, PartType};
+    use bringup_yaml::Path;
+
+    use super::{carried_names, message};
+    use crate::load::ResolvedPart;
+
+    /// cloud-init sorts scripts by name, and `runcmd` among them: with kops `use.sh` runs behind it and `pp.sh` before.
+    #[test]
+    fn scripts_of_kops_keep_the_names_by_which_they_are_sorted() {
+        let part = |name: &str, kind| ResolvedPart {
+            name: name.to_owned(),
+            kind,
+            bytes: Vec::new(),
+            path: Path::default(),
+        };
+        let script = PartType::ShellScript;
+        let parts = [
+            part("prepare.txt", PartType::CloudConfig),
+            part("use.sh", script),
+            part("a/pp .sh", script),
+            part("use.sh", script),
+            part("\u{e4}", script),
+        ];
+        let names = carried_names(Flavour::Kops, &parts);
+        assert_eq!(names, ["010-prepare.txt", "use.sh", "a_pp.sh", "040-use.sh", "050--"]);
+        let names = carried_names(Flavour::Bringup, &parts);
+        assert_eq!(names, ["010-prepare.txt", "020-use.sh", "030-a-pp-.sh", "040-use.sh", "050--"]);
+    }
 
     #[test]
     fn the_sizes_add_up_to_the_message() {

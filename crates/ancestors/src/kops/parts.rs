@@ -4,11 +4,12 @@
 //! by their places. A script that sorts before `nodeup.sh` therefore ends before the node is set up, whatever its place
 //! in the list: it becomes a step, so that this holds here as well. One that sorts behind runs beside the set-up.
 //!
-//! All scripts come after what cloud-init makes of the other parts, such as packages. The agent starts long before that,
-//! so that they [meet](crate::meeting): the steps of scripts start when cloud-init gets to the place of `nodeup.sh`, and
-//! cloud-init goes on when they have ended.
+//! All scripts, kops' own among them, come after what cloud-init makes of the other parts, such as packages. The agent starts
+//! long before that, so that they [meet](crate::meeting): it goes on when cloud-init gets to the place of `nodeup.sh`, and cloud-init
+//! when the steps of scripts have ended. Scripts are carried under their own names, as cloud-init sorts others among them that are
+//! known only to it: `runcmd`, and those of archives.
 
-use bringup_yaml::{Content, Node, Scalar, Style};
+use bringup_yaml::{Content, Limits, Node, Scalar, Style, parse_one};
 
 use super::group_fields::USER_DATA;
 use super::image::System;
@@ -23,6 +24,13 @@ use crate::{codes, meeting, shell};
 /// The name of kops' own script.
 const NODEUP: &str = "nodeup.sh";
 const SCRIPT: &str = "text/x-shellscript";
+const CONFIG: &str = "text/cloud-config";
+
+/// First words by which cloud-init takes a script for something else.
+const HEADS: [&str; 4] = ["#cloud-", "#include", "#part-handler", "## template: jinja"];
+
+/// Keys of a cloud-config with which nothing is done before scripts run, or that are for cloud-init itself.
+const BEHIND: [&str; 6] = ["final_message", "merge_how", "merge_type", "phone_home", "power_state", "runcmd"];
 
 /// Types of parts that kops lets through.
 const TYPES: [&str; 8] = [
@@ -30,7 +38,7 @@ const TYPES: [&str; 8] = [
     "text/x-include-url",
     "text/cloud-config-archive",
     "text/upstart-job",
-    "text/cloud-config",
+    CONFIG,
     "text/part-handler",
     SCRIPT,
     "text/cloud-boothook",
@@ -53,6 +61,32 @@ impl Part<'_> {
             && file_name(self.name).as_str() < NODEUP
             && self.record.text("content").is_some_and(|content| content.starts_with("#!"))
     }
+
+    /// Whether cloud-init makes something of it before it runs scripts. What is fetched, or looked at by other programs, may be anything.
+    fn is_made_before_scripts(&self) -> bool {
+        let content = self.record.text("content").unwrap_or_default();
+        let head = content.trim_start().to_lowercase();
+        let is_config = head.starts_with("#cloud-config") && !head.starts_with("#cloud-config-");
+        match self.record.text("type").unwrap_or_default() {
+            CONFIG => has_early_keys(content),
+            SCRIPT if is_config => has_early_keys(content),
+            SCRIPT => HEADS.iter().any(|word| head.starts_with(word)),
+            "text/upstart-job" => false,
+            _ => true,
+        }
+    }
+}
+
+/// Whether a cloud-config has keys that cloud-init acts on before it runs scripts.
+fn has_early_keys(content: &str) -> bool {
+    match parse_one(content, Limits::default()) {
+        Ok(Some(tree)) => {
+            tree.entries().unwrap_or_default().iter().any(|entry| !BEHIND.contains(&entry.key.as_str()))
+        }
+        Ok(None) => false,
+        // It is told elsewhere what is wrong with it; cloud-init may see more in it.
+        Err(_) => true,
+    }
 }
 
 /// The name of the file that cloud-init makes of a script; these it sorts.
@@ -70,9 +104,11 @@ pub(super) fn parts(
 ) -> (Vec<Node>, Vec<Node>) {
     let all = read(nodes, tell);
     let first = all.iter().find(|part| part.comes_first()).map(|part| part.node.span);
+    let made = all.iter().find(|part| part.is_made_before_scripts()).map(|part| part.node.span);
+    let has_late = all.iter().any(|part| part.is_script() && !part.comes_first());
     // Ignition carries no parts, and nobody would come to the meeting.
-    let meets = system.family != "flatcar" && all.iter().any(|part| !part.comes_first());
-    let meeting = first.filter(|_| meets);
+    let meeting =
+        first.filter(|_| has_late || made.is_some()).or(made).filter(|_| system.family != "flatcar");
     let start = meeting.map(|span| meeting::awaiting(span, &names.give(meeting::AWAITS), None));
     let mut scripts: Vec<&Part<'_>> = all.iter().filter(|part| part.is_script()).collect();
     scripts.sort_by_key(|part| file_name(part.name));
@@ -80,7 +116,9 @@ pub(super) fn parts(
     let mut steps: Vec<Node> = start.into_iter().collect();
     steps.extend(early.map(|part| self::early(part, names, tell)));
     steps.extend(
-        meeting.map(|span| meeting::releasing(span, &names.give(meeting::RELEASES), ("before", "runtime"))),
+        meeting
+            .filter(|_| first.is_some())
+            .map(|span| meeting::releasing(span, &names.give(meeting::RELEASES), ("before", "runtime"))),
     );
     for part in scripts.iter().filter(|part| !part.comes_first()) {
         let message = format!("the script `{}` runs while the node is set up, as with kops", part.name);
@@ -93,9 +131,14 @@ pub(super) fn parts(
         .iter()
         .filter(|part| !part.comes_first())
         .filter_map(|part| if part.is_script() { late.next().copied() } else { Some(part) });
-    // Scripts of a group keep the order in which they stand: this one is before all others.
-    let gathering = meeting.map(|span| meeting::gathering(span, true));
-    let parts = gathering.into_iter().chain(placed.map(carried)).collect();
+    let placed: Vec<&Part<'_>> = placed.collect();
+    // It takes the place of kops' own script: what cannot run, and sorts before it, stands before it.
+    let is_before = |part: &&Part<'_>| part.is_script() && file_name(part.name).as_str() < NODEUP;
+    let place = placed.iter().rposition(is_before).map_or(0, |last| last.saturating_add(1));
+    let mut parts: Vec<Node> = placed.into_iter().map(carried).collect();
+    if let Some(span) = meeting {
+        parts.insert(place, meeting::gathering(span, NODEUP, first.is_some()));
+    }
     (parts, steps)
 }
 
@@ -128,8 +171,11 @@ fn read<'a>(nodes: &'a [Node], tell: &mut Teller<'_>) -> Vec<Part<'a>> {
             tell.error(codes::FIELD_REFUSED, node.span, message, "give it another name");
             continue;
         }
-        if let Some(earlier) = all.iter().position(|part| file_name(part.name) == file_name(name)) {
-            let message = format!("there are two parts `{name}`: cloud-init keeps the last");
+        // Scripts are files by these names; of other parts cloud-init takes all.
+        let is_lost =
+            |part: &Part<'_>| part.is_script() && kind == SCRIPT && file_name(part.name) == file_name(name);
+        if let Some(earlier) = all.iter().position(is_lost) {
+            let message = format!("there are two scripts `{name}`: cloud-init keeps the last");
             tell.warning(codes::FIELD_DIFFERS, node.span, message, "give one of them another name");
             all.remove(earlier);
         }

@@ -101,7 +101,7 @@ fn has_last_words(part: &Node) -> bool {
 fn meet(trees: &mut [Node], span: Span, at_scripts: Option<bool>) {
     for tree in trees {
         if let Some(waits) = at_scripts {
-            add_to(tree, "parts", &meeting::gathering(span, waits));
+            add_to(tree, "parts", &meeting::gathering(span, meeting::GATHERING, waits));
             if waits {
                 let release = meeting::releasing(span, meeting::RELEASES, ("after", "kubelet"));
                 add_to(tree, "steps", &release);

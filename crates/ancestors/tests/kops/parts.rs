@@ -52,7 +52,7 @@ fn scripts_before_nodeup_are_steps_in_the_order_of_their_names() {
     }
     let parts: Vec<&str> =
         group["parts"].as_array().unwrap().iter().map(|part| part["name"].as_str().unwrap()).collect();
-    assert_eq!(parts, ["meet-the-agent.sh", "zz.sh"]);
+    assert_eq!(parts, ["nodeup.sh", "zz.sh"]);
 }
 
 /// cloud-init installs packages before it runs any script, and the scripts one after the other: those of the agent start when
@@ -65,7 +65,7 @@ fn scripts_of_the_agent_come_after_what_cloud_init_makes_of_other_parts() {
     assert_eq!(steps(&group), ["await-cloud-init", "a-script-sh", "release-cloud-init", "kernel-settings"]);
     let parts: Vec<&str> =
         group["parts"].as_array().unwrap().iter().map(|part| part["name"].as_str().unwrap()).collect();
-    assert_eq!(parts, ["meet-the-agent.sh", "b-packages.txt"]);
+    assert_eq!(parts, ["nodeup.sh", "b-packages.txt"]);
     let text = |index: usize| group["steps"][index]["script"].as_str().unwrap().to_owned();
     let meeting = group["parts"][0]["content"].as_str().unwrap();
     // What one side makes the other waits for.
@@ -100,8 +100,53 @@ fn other_parts_keep_the_order_of_the_message() {
     let group = first_group(&text);
     let parts: Vec<&str> =
         group["parts"].as_array().unwrap().iter().map(|part| part["name"].as_str().unwrap()).collect();
-    assert_eq!(parts, ["z.txt", "pp.sh", "a.txt", "zz.sh", "hook", "more"]);
-    assert_eq!(steps(&group), ["kernel-settings"]);
+    assert_eq!(parts, ["nodeup.sh", "z.txt", "pp.sh", "a.txt", "zz.sh", "hook", "more"]);
+    assert_eq!(steps(&group), ["await-cloud-init", "kernel-settings"]);
+}
+
+/// With kops the node is set up by a script of cloud-init's final stage: what other parts ask for is there by then, scripts or not.
+#[test]
+fn the_node_is_set_up_when_cloud_init_is_at_its_scripts() {
+    let config = |content: &str| part("b.txt", "text/cloud-config", &format!("#cloud-config\n    {content}"));
+    let waits = |part: String| {
+        let group = first_group(&with_parts(&[part]));
+        let meets = group["parts"][0]["name"] == "nodeup.sh";
+        assert_eq!(steps(&group).contains(&"await-cloud-init"), meets);
+        // No step of a script has to end before cloud-init goes on.
+        assert!(!steps(&group).contains(&"release-cloud-init"));
+        assert!(!meets || !group["parts"][0]["content"].as_str().unwrap().contains("have-run"));
+        meets
+    };
+    for content in [
+        "packages: [nvidia-headless-570-server]",
+        "package_update: true",
+        "apt: {sources: {}}",
+        "users: [default]",
+        "mounts: [[xvdb, /data]]",
+        "write_files: [{path: /a}]\n    runcmd: [b]",
+        "a: [",
+    ] {
+        assert!(waits(config(content)), "{content}");
+    }
+    for content in ["runcmd: [b]", "power_state: {mode: reboot}\n    merge_how: list(append)", ""] {
+        assert!(!waits(config(content)), "{content}");
+    }
+    for (kind, content) in [
+        ("text/cloud-config-archive", "#cloud-config-archive\n    - '#!/bin/sh'"),
+        ("text/cloud-boothook", "#!/bin/sh"),
+        ("text/x-include-url", "https://example.com/part"),
+        (SCRIPT, "#cloud-config\n    packages: [jq]"),
+        (SCRIPT, "#include\n    https://example.com/part"),
+    ] {
+        assert!(waits(part("zz", kind, content)), "{kind}");
+    }
+    for (kind, content) in [
+        ("text/upstart-job", "start on runlevel"),
+        (SCRIPT, "#!/bin/sh"),
+        (SCRIPT, "#cloud-config\n    runcmd: [b]"),
+    ] {
+        assert!(!waits(part("zz", kind, content)), "{kind}");
+    }
 }
 
 /// A script without a shebang is written and fails to run: it is left as it is, for the lints of parts to tell.
@@ -127,10 +172,15 @@ fn parts_that_kops_or_cloud_init_would_lose_are_told() {
     assert_eq!(kind, ["kops knows no part of the type `text/x-shelscript`"]);
     let own = errors(&with_parts(&[part("nodeup.sh", SCRIPT, "#!/bin/sh")]));
     assert_eq!(own, ["a script of this name takes the place of kops' own, and no node would come up"]);
-    let twins =
-        with_parts(&[part("a", "text/cloud-config", "#cloud-config"), part("a", SCRIPT, "#!/bin/sh")]);
-    assert!(warnings(&twins).contains(&"there are two parts `a`: cloud-init keeps the last".to_owned()));
-    assert_eq!(first_group(&twins).get("parts"), None);
+    let twins = with_parts(&[part("a", SCRIPT, "#!/bin/one"), part("a", SCRIPT, "#!/bin/two")]);
+    assert!(warnings(&twins).contains(&"there are two scripts `a`: cloud-init keeps the last".to_owned()));
+    assert_eq!(first_group(&twins)["steps"][0]["script"], "#!/bin/two\n");
+    // Only scripts are files: a cloud-config is merged whatever its name.
+    let both = with_parts(&[part("a", "text/cloud-config", "#cloud-config"), part("a", SCRIPT, "#!/bin/sh")]);
+    assert!(!warnings(&both).iter().any(|warning| warning.contains("cloud-init keeps the last")));
+    let group = first_group(&both);
+    assert_eq!(steps(&group), ["a", "kernel-settings"]);
+    assert_eq!(group["parts"][0]["type"], "text/cloud-config");
 }
 
 #[test]

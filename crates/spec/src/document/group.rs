@@ -70,7 +70,7 @@ record! {
         "hooks" => hooks: Vec<Hook>,
         /// Units and drop-ins of the operator.
         "units" => units: Vec<Unit>,
-        /// Further parts of the user-data, in this order.
+        /// Further parts of the user-data, in this order; with the flavour `kops`, scripts run by their names.
         "parts" => parts: Vec<Part>,
         /// Downloads.
         "assets" => assets: Vec<Asset>,
