@@ -257,7 +257,7 @@ pub(crate) fn summary_of(action: &Action) -> String {
             }
         }
         Action::LoadModules { modules } => format!("load {}", modules.join(", ")),
-        Action::SetSysctls { settings } => {
+        Action::SetSysctls { settings, .. } => {
             let mut names: Vec<String> = settings.keys().take(2).cloned().collect();
             if settings.len() > 2 {
                 names.push(format!("{} more", settings.len() - 2));

@@ -1,7 +1,7 @@
 //! The first stage on cloud-init: a script that runs on every boot, puts the plan and our units in place and starts the
 //! agent without waiting for it. Everything else is the agent's.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -193,8 +193,8 @@ impl FirstStage {
                 self.files.push(modules_file(modules));
                 self.restarted.push("systemd-modules-load.service".to_owned());
             }
-            Action::SetSysctls { settings } => {
-                self.files.push(sysctls_file(settings));
+            Action::SetSysctls { settings, optional } => {
+                self.files.push(sysctls_file(settings, optional));
                 self.restarted.push("systemd-sysctl.service".to_owned());
             }
             Action::StartUnit { unit, .. } => self.restarted.push(unit.clone()),
@@ -330,11 +330,8 @@ pub(crate) fn modules_file(modules: &[String]) -> PlacedFile {
 }
 
 /// Kernel settings to set at every boot.
-pub(crate) fn sysctls_file(settings: &std::collections::BTreeMap<String, String>) -> PlacedFile {
-    let mut text = String::new();
-    for (name, value) in settings {
-        let _ = writeln!(text, "{name} = {value}");
-    }
+pub(crate) fn sysctls_file(settings: &BTreeMap<String, String>, optional: &BTreeSet<String>) -> PlacedFile {
+    let text = bringup_plan::sysctls_file(settings, optional);
     PlacedFile::new("/etc/sysctl.d/90-bringup.conf", 0o644, text)
 }
 

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use bringup_diag::{Finding, Findings};
-use bringup_plan::{Action, Content, PlacedBy, Step, Unit};
+use bringup_plan::{Action, Content, PlacedBy, Step, Unit, optional_sysctl};
 use bringup_spec::nodeconfig::SNAPSHOTTER_CONFIG;
 use bringup_spec::{Fact, Phase, Text};
 
@@ -151,9 +151,12 @@ fn placing(load: &Load<'_>, inlined: &[&str], findings: &mut Findings) -> Option
         ours.push(own_step("kernel-modules", Action::LoadModules { modules }));
     }
     if !group.sysctls.is_empty() {
+        let named = || group.sysctls.iter().map(|(name, value)| (optional_sysctl(name), value));
         let settings =
-            group.sysctls.iter().map(|(name, value)| (name.clone(), value.as_str().to_owned())).collect();
-        ours.push(own_step("sysctls", Action::SetSysctls { settings }));
+            named().map(|((name, _), value)| (name.to_owned(), value.as_str().to_owned())).collect();
+        let optional =
+            named().filter(|((_, optional), _)| *optional).map(|((name, _), _)| name.to_owned()).collect();
+        ours.push(own_step("sysctls", Action::SetSysctls { settings, optional }));
     }
     let parallel = parallel_pulls(load).is_some();
     let is_of_snapshotter =

@@ -27,7 +27,7 @@ impl Touched {
         for step in &plan.steps {
             match &step.action {
                 Action::LoadModules { modules } => touched.modules.extend(modules.iter().cloned()),
-                Action::SetSysctls { settings } => touched.settings.extend(settings.keys().cloned()),
+                Action::SetSysctls { settings, .. } => touched.settings.extend(settings.keys().cloned()),
                 _ => {}
             }
         }

@@ -106,7 +106,9 @@ pub(crate) fn preview(machine: &Machine, plan: &Plan, action: &Action, order: &O
             }
         }
         Action::LoadModules { modules } => eyes.text(kernel::MODULES, &kernel::modules_file(modules), true),
-        Action::SetSysctls { settings } => eyes.text(kernel::SYSCTLS, &kernel::sysctls_file(settings), true),
+        Action::SetSysctls { settings, optional } => {
+            eyes.text(kernel::SYSCTLS, &bringup_plan::sysctls_file(settings, optional), true)
+        }
         Action::SetKernelArguments { arguments } => {
             if_it_acts(format!("sees that the kernel has `{}`", arguments.join(" ")))
         }

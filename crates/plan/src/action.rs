@@ -1,6 +1,6 @@
 //! What a step does, as data.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bringup_spec::{MinorRange, SecretSource, SignalKind, Text, Unpack};
 use serde::{Deserialize, Serialize};
@@ -86,8 +86,11 @@ pub enum Action {
     },
     /// Sets kernel settings, now and at every boot.
     SetSysctls {
-        /// By name.
+        /// By name. A name with `*`, `?` or `[` stands for all that are there but for those with a name of their own.
         settings: BTreeMap<String, String>,
+        /// Names of those that this kernel may refuse, or not have.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        optional: BTreeSet<String>,
     },
     /// Sets arguments of the kernel's command line.
     SetKernelArguments {

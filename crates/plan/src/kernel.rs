@@ -1,6 +1,7 @@
 //! Kernel modules, settings and arguments; swap.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use bringup_kubelet::Minor;
 use bringup_spec::{JoinMethod, Phase, RebootPolicy, SwapPolicy};
@@ -43,9 +44,9 @@ pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions) -> Vec<Ste
         load.every_boot = true;
         steps.push(load);
     }
-    let settings = settings(context, decisions);
+    let (settings, optional) = settings(context, decisions);
     if !settings.is_empty() {
-        let mut set = plain("sysctls", Phase::Runtime, Action::SetSysctls { settings });
+        let mut set = plain("sysctls", Phase::Runtime, Action::SetSysctls { settings, optional });
         set.every_boot = true;
         steps.push(set);
     }
@@ -53,7 +54,11 @@ pub(crate) fn steps(context: &mut Context<'_>, decisions: &Decisions) -> Vec<Ste
     steps
 }
 
-fn settings(context: &mut Context<'_>, decisions: &Decisions) -> BTreeMap<String, String> {
+/// The settings, and those of them that need not be there.
+fn settings(
+    context: &mut Context<'_>,
+    decisions: &Decisions,
+) -> (BTreeMap<String, String>, BTreeSet<String>) {
     let mut defaults: BTreeMap<&str, &str> = NETWORK.into_iter().collect();
     if decisions.ipv6 || context.spec.network.service_ranges.iter().any(|range| !range.is_ipv4()) {
         defaults.insert("net.ipv6.conf.all.forwarding", "1");
@@ -75,13 +80,15 @@ fn settings(context: &mut Context<'_>, decisions: &Decisions) -> BTreeMap<String
     let mut settings: BTreeMap<String, String> =
         defaults.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let mut spelled = BTreeSet::new();
+    let mut optional = BTreeSet::new();
     for (name, value) in &context.group.sysctls {
         let path = context.at(["sysctls", name.as_str()]);
         // Both spellings name one setting.
-        let file = sysctl_path(name);
+        let (bare, is_optional) = optional_sysctl(name);
+        let file = sysctl_path(bare);
         let plain = swapped(&file);
         let fits = |part: &str| {
-            part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'*' | b'.'))
+            part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.*?[!]".contains(&byte))
                 && part.bytes().any(|byte| byte != b'.')
         };
         if !file.contains('/') || !file.split('/').all(fits) {
@@ -97,8 +104,8 @@ fn settings(context: &mut Context<'_>, decisions: &Decisions) -> BTreeMap<String
             context.key_error(
                 codes::SYSCTL_NAME,
                 &path,
-                format!("`{plain}` is set twice, once with `/` in its name"),
-                "keep one of them",
+                format!("`{plain}` is set twice, in two spellings"),
+                format!("keep one of them; in additions, `\"-{plain}\": null` takes away what kops' `sysctlParameters` say"),
             );
         }
         let needed = defaults.get(plain.as_str()).copied().filter(|needed| *needed != value.as_str());
@@ -120,9 +127,26 @@ fn settings(context: &mut Context<'_>, decisions: &Decisions) -> BTreeMap<String
             );
         }
         context.origin(format!("sysctl {plain}"), value.as_str(), Origin::Document(path));
+        if is_optional {
+            optional.insert(plain.clone());
+        }
         settings.insert(plain, value.as_str().to_owned());
     }
-    settings
+    (settings, optional)
+}
+
+/// The name of a setting without the dash before it, by which sysctl.d(5) lets it fail, and whether there is one.
+pub fn optional_sysctl(name: &str) -> (&str, bool) {
+    name.strip_prefix('-').map_or((name, false), |bare| (bare, true))
+}
+
+/// The text of a file of sysctl.d(5) with these settings.
+pub fn sysctls_file(settings: &BTreeMap<String, String>, optional: &BTreeSet<String>) -> String {
+    settings.iter().fold(String::new(), |mut text, (name, value)| {
+        let dash = if optional.contains(name) { "-" } else { "" };
+        let _ = writeln!(text, "{dash}{name} = {value}");
+        text
+    })
 }
 
 /// The file of a kernel setting beneath `/proc/sys`, by the rule of sysctl.d(5): if the first separator of the name is a

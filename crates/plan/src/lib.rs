@@ -66,7 +66,7 @@ pub use compile::{compile, local_sources};
 pub use compiled::{Compiled, LocalEntry, LocalFile, LocalFiles, Origin, Provenance};
 pub use flavour::{AGENT, ARGUMENTS_VARIABLE, GATE_FILE, OUR_UNITS, SNAP_STARTER, STEPS_UNIT};
 pub use installer_hooks::installer_hooks;
-pub use kernel::sysctl_path;
+pub use kernel::{optional_sysctl, sysctl_path, sysctls_file};
 pub use merged::{MergeFault, merged};
 pub use model::*;
 pub use origins::origins;

@@ -117,7 +117,7 @@ impl Finder<'_> {
         for step in &plan.steps {
             match &step.action {
                 Action::LoadModules { modules } => self.modules(modules),
-                Action::SetSysctls { settings } => {
+                Action::SetSysctls { settings, .. } => {
                     for (name, value) in settings {
                         let origin = sysctl_origin(name);
                         self.add(format!("sysctl {name}"), value.as_str(), origin);

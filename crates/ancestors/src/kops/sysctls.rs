@@ -44,9 +44,10 @@ pub(super) struct Surroundings<'a> {
 
 /// What the kernel is told.
 pub(super) struct Kernel {
-    /// `sysctls`: what the documents say. A setting that the kernel refuses holds the node back.
+    /// `sysctls`: what the documents say. Like kops, the node goes on where the kernel refuses a setting or does not have it yet.
     pub(super) given: Node,
-    /// kops' own settings in the file that it has them in; they are set as far as the kernel has them.
+    /// kops' own settings in the file that it has them in; they are set as far as the kernel has them. Globs of the documents are
+    /// there, too: what they find, and what not, hangs on all files of the system.
     pub(super) file: Node,
     /// Has them set on the first boot. Later ones read the file by themselves.
     pub(super) step: Node,
@@ -61,7 +62,7 @@ pub(super) fn kernel(
     names: &mut Names,
     tell: &mut Teller<'_>,
 ) -> Kernel {
-    let given = given(group, cluster, tell);
+    let Given { named: given, globs } = given(group, cluster, tell);
     let mut own: BTreeMap<String, &str> =
         OURS.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     own.insert("net.ipv4.ip_local_reserved_ports".to_owned(), surroundings.node_ports);
@@ -73,10 +74,13 @@ pub(super) fn kernel(
             own.insert(format!("net.ipv4.conf.{name}.rp_filter"), "0");
         }
     }
-    own.retain(|name, _| !given.contains_key(name));
+    own.retain(|name, _| !given.contains_key(name) && !globs.iter().any(|glob| glob.name == name));
     let mut content = String::new();
     for (name, value) in own {
         let _ = writeln!(content, "{name} = {value}");
+    }
+    for glob in globs {
+        let _ = writeln!(content, "{}", glob.line);
     }
     let mut file = Branch::new(span);
     file.put("path", text(span, FILE));
@@ -87,34 +91,56 @@ pub(super) fn kernel(
     step.put("before", words(span, &["runtime"]));
     let mut branch = Branch::new(span);
     for (name, (value, span)) in given {
-        branch.put(&name, text(span, value));
+        branch.put(&format!("-{name}"), text(span, value));
     }
     Kernel { given: branch.into_node(), file: file.into_node(), step: step.into_node() }
 }
 
+/// What the documents say.
+#[derive(Default)]
+struct Given<'a> {
+    named: BTreeMap<String, (String, Span)>,
+    globs: Vec<Glob<'a>>,
+}
+
+/// A line that is about whatever settings there are: one with a glob, or one that keeps globs from a setting.
+struct Glob<'a> {
+    name: &'a str,
+    line: &'a str,
+}
+
 /// What the documents say. kops writes the cluster's settings behind the group's, and the last of a name counts.
-fn given(group: &[Node], cluster: &[Node], tell: &mut Teller<'_>) -> BTreeMap<String, (String, Span)> {
-    let mut given: BTreeMap<String, (String, Span)> = BTreeMap::new();
+fn given<'a>(group: &'a [Node], cluster: &'a [Node], tell: &mut Teller<'_>) -> Given<'a> {
+    let mut given = Given::default();
     for node in group.iter().chain(cluster) {
         let line = node.text().unwrap_or_default().trim();
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
-        let Some((name, value)) = line.split_once('=') else {
-            let message = format!("`{line}` is no setting of the kernel");
-            let hint = "write `name=value`, such as `vm.swappiness=10`";
-            tell.error(codes::WRONG_TYPE, node.span, message, hint);
-            continue;
+        // A dash before the name lets a setting fail, which it may anyway; without a value it keeps globs from it.
+        let (bare, has_dash) = line.strip_prefix('-').map_or((line, false), |bare| (bare, true));
+        let (name, value) = match bare.split_once('=') {
+            Some((name, value)) => (name.trim(), Some(value.trim())),
+            None => (bare, None),
         };
-        // A dash before the name lets systemd pass over a setting that the kernel does not have.
-        let (name, value) = (name.trim().trim_start_matches('-').to_owned(), value.trim().to_owned());
-        if let Some((earlier, _)) = given.get(&name).filter(|(earlier, _)| *earlier != value) {
-            let message = format!(
-                "`{name}` is `{earlier}` and `{value}`: the later counts, the cluster's behind the group's"
-            );
-            tell.warning(codes::DIFFERENCE, node.span, message, "keep one of them");
+        match value {
+            Some(value) if !name.contains(['*', '?', '[']) => {
+                let earlier = given.named.get(name).filter(|(earlier, _)| earlier != value);
+                if let Some((earlier, _)) = earlier {
+                    let message = format!(
+                        "`{name}` is `{earlier}` and `{value}`: the later counts, the cluster's behind the group's"
+                    );
+                    tell.warning(codes::DIFFERENCE, node.span, message, "keep one of them");
+                }
+                given.named.insert(name.to_owned(), (value.to_owned(), node.span));
+            }
+            None if !has_dash => {
+                let message = format!("`{line}` is no setting of the kernel");
+                let hint = "write `name=value`, such as `vm.swappiness=10`";
+                tell.error(codes::WRONG_TYPE, node.span, message, hint);
+            }
+            _ => given.globs.push(Glob { name, line }),
         }
-        given.insert(name, (value, node.span));
     }
     given
 }

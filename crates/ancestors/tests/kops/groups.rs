@@ -279,13 +279,34 @@ fn the_kernel_is_set_as_kops_sets_it() {
     let group = first_group(&text);
     assert_eq!(
         group["sysctls"],
-        json!({"kernel.pid_max": "4194304", "net.core.somaxconn": "100", "vm.swappiness": "1"})
+        json!({"-kernel.pid_max": "4194304", "-net.core.somaxconn": "100", "-vm.swappiness": "1"})
     );
     // kops' own file has what nobody else says, and is read on the first boot, too.
     assert_eq!(group["files"][0]["path"], "/etc/sysctl.d/99-k8s-general.conf");
     let file = group["files"][0]["content"].as_str().unwrap();
     assert!(file.contains("vm.max_map_count = 1048576\n") && !file.contains("somaxconn"), "{file}");
     assert_eq!(group["steps"][0]["run"], json!(["/usr/bin/systemctl", "restart", "systemd-sysctl.service"]));
+}
+
+/// kops lets `sysctl` read a file, and goes on whatever it says: a setting may not be there yet, and globs find what there is.
+#[test]
+fn settings_that_the_kernel_does_not_have_hold_no_node_back() {
+    let parameters = "sysctlParameters: ['net.ipv4.conf.*.rp_filter=0', '-net.ipv4.no_such_key = 1', 'net.netfilter.nf_conntrack_max=1048576', '-net.ipv4.conf.lo.rp_filter', 'net.ipv4.conf.lxc*.rp_filter=2']";
+    let text = format!("{}{}", cluster(&format!("networking: {{cilium: {{}}}}\n{parameters}")), group(""));
+    let group = first_group(&text);
+    let expected = json!({"-net.ipv4.no_such_key": "1", "-net.netfilter.nf_conntrack_max": "1048576"});
+    assert_eq!(group["sysctls"], expected);
+    let file = group["files"][0]["content"].as_str().unwrap();
+    let globs = "net.ipv4.conf.*.rp_filter=0\n-net.ipv4.conf.lo.rp_filter\nnet.ipv4.conf.lxc*.rp_filter=2\n";
+    assert!(file.ends_with(globs) && file.matches("lxc").count() == 1, "{file}");
+    let plans = crate::plans(&crate::translated(&text));
+    let set = plans[0].steps.iter().find_map(|step| match &step.action {
+        bringup_plan::Action::SetSysctls { settings, optional } => Some((settings, optional)),
+        _ => None,
+    });
+    let (settings, optional) = set.unwrap();
+    assert_eq!(settings["net.ipv4.no_such_key"], "1");
+    assert!(optional.iter().eq(["net.ipv4.no_such_key", "net.netfilter.nf_conntrack_max"]), "{optional:?}");
 }
 
 /// Packages, volumes and the proxy.

@@ -120,7 +120,9 @@ impl Native {
                 self.links.insert(path.clone(), target.clone());
             }
             Action::LoadModules { modules } => self.files.push(modules_file(modules)),
-            Action::SetSysctls { settings } => self.files.push(sysctls_file(settings)),
+            Action::SetSysctls { settings, optional } => {
+                self.files.push(sysctls_file(settings, optional));
+            }
             _ => return false,
         }
         true

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bringup_disk::{Owner, Wanted};
@@ -10,8 +10,10 @@ use bringup_progress::{Failure, FailureKind, Made, Success};
 use bringup_spec::OsFamily;
 use bringup_systemd::Systemd;
 
+use super::sysctls::{Refused, refused};
 use super::{Doing, Stopped};
 use crate::program::{self, Program};
+use crate::teller::Teller;
 
 pub(crate) const MODULES: &str = "/etc/modules-load.d/90-bringup.conf";
 pub(crate) const SYSCTLS: &str = "/etc/sysctl.d/90-bringup.conf";
@@ -57,28 +59,26 @@ pub(crate) fn modules_file(modules: &[String]) -> String {
     })
 }
 
-/// What the system sets on later boots.
-pub(crate) fn sysctls_file(settings: &BTreeMap<String, String>) -> String {
-    settings.iter().fold(String::new(), |mut text, (name, value)| {
-        let _ = writeln!(text, "{name} = {value}");
-        text
-    })
-}
-
 /// Whether a module is there, loaded or built in.
 fn is_loaded(module: &str) -> bool {
     Path::new("/sys/module").join(module.replace('-', "_")).exists()
 }
 
 /// Sets kernel settings now, and by the system itself on later boots.
-pub(super) fn sysctls(doing: &Doing<'_>, settings: &BTreeMap<String, String>) -> Result<Success, Stopped> {
-    let changed = write(doing, SYSCTLS, &sysctls_file(settings))?;
+pub(super) fn sysctls(
+    doing: &Doing<'_>,
+    settings: &BTreeMap<String, String>,
+    optional: &BTreeSet<String>,
+) -> Result<Success, Stopped> {
+    let changed = write(doing, SYSCTLS, &bringup_plan::sysctls_file(settings, optional))?;
     if !doing.machine.is_itself() {
         return Ok(changed);
     }
     let mut faults = Vec::new();
-    for (name, value) in settings {
-        if let Err(fault) = set(name, value) {
+    for Refused { name, fault } in refused(Path::new("/proc/sys"), settings) {
+        if optional.contains(&name) {
+            Teller::note(&format!("the kernel setting `{name}` is passed over: {fault}"));
+        } else {
             faults.push(format!("`{name}`: {fault}"));
         }
     }
@@ -91,20 +91,6 @@ pub(super) fn sysctls(doing: &Doing<'_>, settings: &BTreeMap<String, String>) ->
         "see that this kernel has them and takes these values",
     )
     .into())
-}
-
-fn set(name: &str, value: &str) -> std::io::Result<()> {
-    let path = setting_file(name);
-    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    if words(&std::fs::read_to_string(&path)?) == words(value) {
-        return Ok(());
-    }
-    std::fs::write(&path, format!("{value}\n"))
-}
-
-/// The file of a setting, by the rule that the system follows for the file that we write.
-fn setting_file(name: &str) -> PathBuf {
-    Path::new("/proc/sys").join(bringup_plan::sysctl_path(name))
 }
 
 /// Arguments of the kernel's command line: those that this boot lacks ask for a reboot.
@@ -174,9 +160,7 @@ fn write(doing: &Doing<'_>, path: &str, content: &str) -> Result<Success, Stoppe
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use super::{grub_file, setting_file};
+    use super::grub_file;
 
     #[test]
     fn arguments_are_added_to_what_grub_has() {
@@ -185,18 +169,5 @@ mod tests {
             grub_file(&arguments),
             "GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX hugepages=64 note=\\$a\"\n"
         );
-    }
-
-    /// As `sysctl` of procps and `systemd-sysctl` find them.
-    #[test]
-    fn dots_and_slashes_of_a_setting_change_places_unless_a_slash_comes_first() {
-        for (name, file) in [
-            ("vm.max_map_count", "/proc/sys/vm/max_map_count"),
-            ("vm/max_map_count", "/proc/sys/vm/max_map_count"),
-            ("net.ipv4.conf.eth0/1.rp_filter", "/proc/sys/net/ipv4/conf/eth0.1/rp_filter"),
-            ("net/ipv4/conf/eth0.1/rp_filter", "/proc/sys/net/ipv4/conf/eth0.1/rp_filter"),
-        ] {
-            assert_eq!(setting_file(name), Path::new(file), "{name}");
-        }
     }
 }

@@ -22,6 +22,7 @@ pub(crate) mod signal;
 #[cfg(test)]
 pub(crate) mod stage;
 mod swap;
+mod sysctls;
 mod trust;
 pub(crate) mod units;
 mod update;
@@ -149,7 +150,7 @@ pub(crate) fn perform(doing: &Doing<'_>) -> Result<Success, Stopped> {
         Action::TrustAuthorities { bundle } => trust::trust(doing, bundle),
         Action::KeepAddresses { host, path } => hosts::keep(doing, host, path),
         Action::LoadModules { modules } => kernel::modules(doing, modules),
-        Action::SetSysctls { settings } => kernel::sysctls(doing, settings),
+        Action::SetSysctls { settings, optional } => kernel::sysctls(doing, settings, optional),
         Action::SetKernelArguments { arguments } => kernel::arguments(doing, arguments),
         Action::SetSwap { policy, size_mib, path } => swap::set(doing, *policy, *size_mib, path.as_deref()),
         Action::UpdateOs { hold } => update::update(doing, hold),

@@ -86,7 +86,7 @@ fn check(node: &Node, name: &str, action: &Action) {
             let file = node.read("/etc/modules-load.d/90-bringup.conf").unwrap();
             assert_eq!(file.lines().collect::<Vec<_>>(), *modules, "{name}");
         }
-        Action::SetSysctls { settings } => {
+        Action::SetSysctls { settings, .. } => {
             let file = node.read("/etc/sysctl.d/90-bringup.conf").unwrap();
             assert_eq!(file.lines().count(), settings.len(), "{name}");
         }

@@ -25,7 +25,7 @@ fn every_value_of_a_plan_has_an_origin() {
                 Action::LoadModules { modules } => {
                     expected.extend(modules.iter().map(|name| format!("kernel module {name}")));
                 }
-                Action::SetSysctls { settings } => {
+                Action::SetSysctls { settings, .. } => {
                     expected.extend(settings.keys().map(|name| format!("sysctl {name}")));
                 }
                 Action::WriteFile { path, .. } | Action::MakeDirectory { path, .. } => {

@@ -2,7 +2,7 @@
 
 use bringup_plan::{
     Action, Content, InstallSource, LocalEntry, LocalFile, LocalFiles, Origin, PlacedBy, Plan, PodLimit,
-    compile, local_sources,
+    compile, local_sources, sysctls_file,
 };
 use bringup_spec::{Document, Fact, Text};
 
@@ -173,14 +173,35 @@ fn the_name_of_a_setting_means_what_sysctl_takes_it_for() {
         ("net/ipv4/conf/all/rp_filter", "net.ipv4.conf.all.rp_filter"),
     ] {
         let plan = plan(&plain("1.33", &format!("sysctls: {{{written}: 1}}")));
-        let Action::SetSysctls { settings } = &step(&plan, "sysctls").action else { panic!("no sysctls") };
+        let Action::SetSysctls { settings, .. } = &step(&plan, "sysctls").action else {
+            panic!("no sysctls")
+        };
         assert_eq!(settings.get(name).map(String::as_str), Some("1"), "{written}: {settings:?}");
     }
     for wrong in ["net/ipv4/../x", "net.ipv4.//.x", "vm..x", "/vm/x", "vm.x.", "net/./x"] {
         assert_eq!(codes(&plain("1.33", &format!("sysctls: {{{wrong}: 1}}"))), ["sysctl/name"], "{wrong}");
     }
-    let twice = "sysctls: {net.ipv4.conf.eth0/1.rp_filter: 1, net/ipv4/conf/eth0.1/rp_filter: 1}";
-    assert_eq!(codes(&plain("1.33", twice)), ["sysctl/name"]);
+    for twice in [
+        "sysctls: {net.ipv4.conf.eth0/1.rp_filter: 1, net/ipv4/conf/eth0.1/rp_filter: 1}",
+        "sysctls: {vm.swappiness: 1, -vm.swappiness: 1}",
+    ] {
+        assert_eq!(codes(&plain("1.33", twice)), ["sysctl/name"], "{twice}");
+    }
+}
+
+/// sysctl.d(5): a dash before the name lets it fail, and globs stand for what there is.
+#[test]
+fn a_setting_may_be_optional_or_a_glob() {
+    let written = "sysctls: {-net/netfilter/nf_conntrack_max: 1, 'net.ipv4.conf.et?[!0-3]*.rp_filter': 0}";
+    let plan = plan(&plain("1.33", written));
+    let Action::SetSysctls { settings, optional } = &step(&plan, "sysctls").action else {
+        panic!("no sysctls")
+    };
+    assert!(optional.iter().eq(["net.netfilter.nf_conntrack_max"]), "{optional:?}");
+    let file = sysctls_file(settings, optional);
+    for line in ["-net.netfilter.nf_conntrack_max = 1\n", "\nnet.ipv4.conf.et?[!0-3]*.rp_filter = 0\n"] {
+        assert!(file.contains(line), "{file}");
+    }
 }
 
 #[test]
@@ -193,7 +214,7 @@ fn what_the_kernel_gets_by_itself_can_be_left_out() {
     let own = plan(&plain("1.33", &own));
     let Action::LoadModules { modules } = &step(&own, "kernel-modules").action else { panic!("no modules") };
     assert_eq!(modules, &["nvidia"]);
-    let Action::SetSysctls { settings } = &step(&own, "sysctls").action else { panic!("no sysctls") };
+    let Action::SetSysctls { settings, .. } = &step(&own, "sysctls").action else { panic!("no sysctls") };
     assert_eq!(settings.keys().collect::<Vec<_>>(), ["vm.max_map_count"]);
     // kubelet looks whether somebody else has set what it needs.
     assert_eq!(codes(&plain("1.33", "kernelDefaults: {sysctls: false}")), ["sysctl/needed"]);
@@ -207,7 +228,7 @@ fn the_kernel_gets_what_kubernetes_needs() {
     ));
     let Action::LoadModules { modules } = &step(&plan, "kernel-modules").action else { panic!("no modules") };
     assert_eq!(modules, &["br_netfilter", "nvidia", "overlay"]);
-    let Action::SetSysctls { settings } = &step(&plan, "sysctls").action else { panic!("no sysctls") };
+    let Action::SetSysctls { settings, .. } = &step(&plan, "sysctls").action else { panic!("no sysctls") };
     assert_eq!(settings["net.ipv4.ip_forward"], "1");
     assert_eq!(settings["vm.overcommit_memory"], "1");
     assert_eq!(settings["vm.max_map_count"], "262144");
@@ -282,7 +303,7 @@ fn both_families_of_addresses_are_known() {
     let plan = plan(&document);
     assert!(plan.ipv6);
     assert_eq!(plan.cluster_ranges, ["fd00::/108"]);
-    let Action::SetSysctls { settings } = &step(&plan, "sysctls").action else { panic!("no sysctls") };
+    let Action::SetSysctls { settings, .. } = &step(&plan, "sysctls").action else { panic!("no sysctls") };
     assert_eq!(settings["net.ipv6.conf.all.forwarding"], "1");
     assert_eq!(
         plan.max_pods,

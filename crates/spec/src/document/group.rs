@@ -50,7 +50,8 @@ record! {
         "software" => software: Software = Software::default(),
         /// Kernel modules to load.
         "kernelModules" => kernel_modules: Vec<KernelModule>,
-        /// Kernel settings.
+        /// Kernel settings. As in sysctl.d(5), `*`, `?` and `[...]` stand for any letters of a name, and one with a dash before its
+        /// name may fail.
         "sysctls" => sysctls: BTreeMap<String, SysctlValue>,
         /// Which modules and settings are there without being written.
         "kernelDefaults" => kernel_defaults: KernelDefaults = KernelDefaults::default(),
