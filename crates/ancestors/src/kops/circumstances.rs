@@ -5,7 +5,7 @@ use bringup_yaml::{Entry, Node, Style};
 
 use super::kubelet::{MANIFESTS, Settings, value};
 use super::role::Role;
-use crate::tree::{Branch, text};
+use crate::tree::{Branch, plain, text};
 
 /// What kops evicts pods for, if nothing else is said.
 const EVICTION: &str = "memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<10%,imagefs.inodesFree<5%";
@@ -47,7 +47,7 @@ impl Circumstances<'_> {
         flags
     }
 
-    /// What kops sets where nobody says otherwise, in its own words.
+    /// What kops sets where the cluster does not say otherwise, in its own words.
     pub(super) fn defaults(self, given: &[Entry], span: Span) -> Settings {
         let mut defaults = vec![("evictionHard", EVICTION), ("podManifestPath", MANIFESTS)];
         defaults.push(("runtimeRequestTimeout", "15m"));
@@ -71,12 +71,9 @@ impl Circumstances<'_> {
         settings
     }
 
-    /// What kops sets whatever is written.
+    /// What kops sets on the node, whatever is written.
     pub(super) fn imposed(self, span: Span) -> Settings {
         let mut imposed = Vec::new();
-        if self.cloud == "gce" {
-            imposed.push(("hairpinMode", "promiscuous-bridge"));
-        }
         if self.role == Role::ControlPlane && self.minor.is_some_and(|minor| minor >= 35) {
             imposed.push(("crashLoopBackOffMaxContainerRestartPeriod", "1m"));
         }
@@ -84,8 +81,13 @@ impl Circumstances<'_> {
     }
 }
 
-fn entries(words: &[(&str, &str)], span: Span) -> Settings {
-    words.iter().map(|(key, value)| entry(key, text(span, *value), span)).collect()
+/// Settings of these words; a truth value is one.
+pub(super) fn entries(words: &[(&str, &str)], span: Span) -> Settings {
+    let node = |value: &str| match value {
+        "true" | "false" => plain(span, value),
+        value => text(span, value),
+    };
+    words.iter().map(|(key, value)| entry(key, node(value), span)).collect()
 }
 
 fn entry(key: &str, value: Node, span: Span) -> Entry {

@@ -11,6 +11,7 @@ use super::cluster_fields::{
 };
 use super::file_assets::{self, FileAsset};
 use super::hooks::{self, Hook};
+use super::imposed::Imposed;
 use super::kubelet::{self, Settings};
 use super::launch::Common;
 use super::names::plain_name;
@@ -113,7 +114,21 @@ impl<'a> Cluster<'a> {
             _ => PodAddresses::Cluster,
         };
         let cloud = cloud(document, &spec, tell);
+        let isolated = spec.flag("isolateMasters").or_else(|| networking.flag("isolateControlPlane"));
+        let imposed = |is_isolated| Imposed {
+            minor,
+            cloud,
+            pods_leave_slowly: pod_addresses == PodAddresses::AmazonVpc,
+            is_isolated,
+        };
+        let mut kubelet = |node: Option<&Node>, what: &str, imposed: Imposed<'_>| {
+            let written = kubelet::settings(node, what, tell);
+            imposed.over(written, what, span, tell)
+        };
+        let nodes = kubelet(spec.get("kubelet"), "kubelet of kops' Cluster", imposed(false));
         let control_plane = spec.get("controlPlaneKubelet").or_else(|| spec.get("masterKubelet"));
+        let what = "the control plane's kubelet of kops' Cluster";
+        let control_plane = kubelet(control_plane, what, imposed(isolated == Some(true)));
         Self {
             name: name.text().unwrap_or_default(),
             name_span: name.span,
@@ -125,12 +140,8 @@ impl<'a> Cluster<'a> {
             on_aws: cloud == "aws",
             docker: is_docker(&spec, tell),
             pod_addresses,
-            kubelet: kubelet::settings(spec.get("kubelet"), "kubelet of kops' Cluster", tell),
-            control_plane_kubelet: kubelet::settings(
-                control_plane,
-                "the control plane's kubelet of kops' Cluster",
-                tell,
-            ),
+            kubelet: nodes,
+            control_plane_kubelet: control_plane,
             containerd: runtime::containerd_settings(
                 spec.get("containerd"),
                 "containerd of kops' Cluster",

@@ -20,7 +20,7 @@ use super::scaling::{scaling, tell_of_machines};
 use super::software::{self, Software};
 use super::steps::words;
 use super::sysctls::kernel;
-use super::{file_assets, machine, parts, updates};
+use super::{file_assets, kubelet_slices, machine, parts, updates};
 use crate::codes;
 use crate::fields::{Record, is_nothing};
 use crate::tell::Teller;
@@ -179,8 +179,10 @@ fn kubelet_settings(
     tell: &mut Teller<'_>,
 ) -> Vec<Entry> {
     let own = kubelet::settings(record.get("kubelet"), "kubelet of a kops group", tell);
-    let given = laid_over(cluster.kubelet_of(circumstances.role), &own);
-    let defaults = circumstances.defaults(&given, span);
+    let shared = cluster.kubelet_of(circumstances.role);
+    let given = laid_over(shared, &own);
+    // The group's come behind what kops fills in for the cluster.
+    let filled = laid_over(&circumstances.defaults(shared, span), &given);
     if let Some(hostname) = value(&given, "hostnameOverride").filter(|node| node.text() != Some("@aws")) {
         let message =
             "`hostnameOverride` would give all nodes of the group one name: the machine's own is used";
@@ -197,7 +199,7 @@ fn kubelet_settings(
         let hint = "write `kubeReserved`; a document of ours would keep 255 MiB, 11 MiB for each pod, 1 GiB of disk and 6 % of the first core";
         tell.note(codes::DIFFERENCE, span, message, hint);
     }
-    laid_over(&laid_over(&defaults, &given), &circumstances.imposed(span))
+    laid_over(&filled, &circumstances.imposed(span))
 }
 
 /// What a machine is like.
@@ -342,9 +344,12 @@ fn programs(
     let own_hooks = hooks::read(record.items("hooks"), tell);
     let added = hooks(&own_hooks, &cluster.hooks, *role, cluster.docker, &mut names, tell);
     steps.extend(added.steps);
-    branch.put_full("steps", list(*span, steps));
     let mut units = added.units;
+    let slices = kubelet_slices::slices(kubelet, &units, &mut names);
+    units.extend(slices.units);
     units.extend(updates::unit(*system, &units, *span));
+    steps.extend(slices.steps);
+    branch.put_full("steps", list(*span, steps));
     branch.put_full("units", list(*span, units));
     branch.put_full("parts", list(*span, parts));
     updates::told(record.entry("updatePolicy"), None, tell);

@@ -279,3 +279,91 @@ fn dns_is_told_once_or_to_each() {
     assert_eq!(several["nodeGroups"][0]["kubelet"]["config"]["clusterDNS"], json!(["100.64.0.11"]));
     assert_eq!(several["nodeGroups"][1]["kubelet"]["config"]["clusterDNS"], json!(["100.64.0.10"]));
 }
+
+/// `configureKubelet` of kops' `pkg/model/components/kubelet.go` sets these whatever the Cluster says; a group's own are merged
+/// over them later (`populate_instancegroup_spec.go`).
+#[test]
+fn what_kops_sets_for_all_kubelets_is_set_whatever_the_cluster_says() {
+    let written = "kubelet: {shutdownGracePeriod: 60s, cgroupDriver: cgroupfs, podManifestPath: /etc/x, logLevel: 6, enableDebuggingHandlers: false, cgroupRoot: /q}";
+    let network = "networking: {amazonvpc: {}}";
+    let text = format!("{}{}", cluster(&format!("{network}\n{written}")), group(""));
+    let nothing = |text: &str| -> Vec<String> {
+        let told = warnings(text).into_iter().filter(|warning| warning.contains("counts for nothing"));
+        told.map(|warning| warning.split('`').nth(1).unwrap().to_owned()).collect()
+    };
+    let keys = [
+        "shutdownGracePeriod",
+        "cgroupDriver",
+        "podManifestPath",
+        "logLevel",
+        "enableDebuggingHandlers",
+        "cgroupRoot",
+    ];
+    assert_eq!(nothing(&text), keys);
+    let config = kubelet_config(&text);
+    assert_eq!(config["staticPodPath"], "/etc/kubernetes/manifests");
+    assert_eq!([&config["cgroupDriver"], &config["logging"]["verbosity"]], [&json!("systemd"), &json!(2)]);
+    assert_eq!(config["cgroupRoot"], "/");
+    // kubelet's own answers are those that kops writes.
+    for gone in ["shutdownGracePeriod", "enableDebuggingHandlers"] {
+        assert_eq!(config.get(gone), None, "{gone}");
+    }
+    // The group's count.
+    let text = format!("{}{}", cluster(network), group(written));
+    assert_eq!(nothing(&text), Vec::<String>::new());
+    let config = kubelet_config(&text);
+    assert_eq!(config["shutdownGracePeriod"], "60s");
+    assert_eq!([&config["cgroupDriver"], &config["logging"]["verbosity"]], [&json!("cgroupfs"), &json!(6)]);
+    assert_eq!([&config["cgroupRoot"], &config["enableDebuggingHandlers"]], [&json!("/q"), &json!(false)]);
+    // What says the same is not told of.
+    let same = "kubelet: {shutdownGracePeriod: 0s, logLevel: 2, enableDebuggingHandlers: true}";
+    assert_eq!(
+        nothing(&format!("{}{}", cluster(&format!("{network}\n{same}")), group(""))),
+        Vec::<String>::new()
+    );
+}
+
+/// The two periods are filled in together, for the cluster; a group's own comes behind.
+#[test]
+fn the_periods_to_end_pods_are_filled_in_for_the_cluster() {
+    let periods = |spec: &str, own: &str| {
+        let config = kubelet_config(&format!("{}{}", cluster(spec), group(own)));
+        ["shutdownGracePeriod", "shutdownGracePeriodCriticalPods"].map(|key| config.get(key).cloned())
+    };
+    let both = |all: &str, critical: &str| [Some(json!(all)), Some(json!(critical))];
+    assert_eq!(periods("kubelet: {shutdownGracePeriodCriticalPods: 5s}", ""), both("30s", "10s"));
+    assert_eq!(periods("", "kubelet: {shutdownGracePeriod: 60s}"), both("60s", "10s"));
+    assert_eq!(periods("kubelet: {shutdownGracePeriod: 60s}", ""), [Some(json!("60s")), None]);
+}
+
+/// kops takes a control plane that is kept apart out of the network of pods: its kubelet lets nobody look into pods.
+#[test]
+fn an_isolated_control_plane_is_told_so() {
+    let text = |spec: &str, role: &str| format!("{}{}", cluster(spec), named_group("them", role, ""));
+    for spec in ["isolateMasters: true", "networking: {isolateControlPlane: true}"] {
+        let config = kubelet_config(&text(spec, "Master"));
+        assert_eq!(
+            [&config["enableDebuggingHandlers"], &config["hairpinMode"]],
+            [&json!(false), &json!("none")]
+        );
+        assert_eq!(kubelet_config(&text(spec, "Node")).get("enableDebuggingHandlers"), None);
+    }
+    assert_eq!(kubelet_config(&text("isolateMasters: false", "Master")).get("hairpinMode"), None);
+}
+
+/// kops makes a slice for each of the control groups, and starts it.
+#[test]
+fn control_groups_of_kubelet_are_slices() {
+    let text = format!(
+        "{}{}",
+        cluster("kubelet: {kubeletCgroups: /kube, runtimeCgroups: /kube, systemCgroups: /system/own}"),
+        group("")
+    );
+    let group = first_group(&text);
+    assert_eq!(group["units"][0]["name"], "kube.slice");
+    assert_eq!(group["units"].as_array().unwrap().len(), 1);
+    let start =
+        group["steps"].as_array().unwrap().iter().find(|step| step["name"] == "start-kube-slice").unwrap();
+    assert_eq!(start["run"], json!(["/usr/bin/systemctl", "start", "kube.slice"]));
+    assert_eq!(start["before"], json!(["gate"]));
+}
