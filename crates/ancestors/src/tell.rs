@@ -228,6 +228,12 @@ impl<'a> Teller<'a> {
         whole
     }
 
+    /// The file and the line of a place, for a message about another one.
+    pub(crate) fn line(&self, span: Span) -> String {
+        let place = self.files.place(span);
+        format!("{}:{}", place.file, place.span.start.line)
+    }
+
     fn push(&mut self, finding: Finding, span: Span) {
         self.findings.push(finding.at(self.files.place(span)));
     }

@@ -114,6 +114,8 @@ impl<'a> Cluster<'a> {
             _ => PodAddresses::Cluster,
         };
         let cloud = cloud(document, &spec, tell);
+        let containerd =
+            runtime::containerd_settings(spec.get("containerd"), "containerd of kops' Cluster", tell);
         let isolated = spec.flag("isolateMasters").or_else(|| networking.flag("isolateControlPlane"));
         let imposed = |is_isolated| Imposed {
             minor,
@@ -142,11 +144,7 @@ impl<'a> Cluster<'a> {
             pod_addresses,
             kubelet: nodes,
             control_plane_kubelet: control_plane,
-            containerd: runtime::containerd_settings(
-                spec.get("containerd"),
-                "containerd of kops' Cluster",
-                tell,
-            ),
+            containerd: runtime::of_cluster(containerd, tell),
             docker_settings: runtime::docker_settings(spec.get("docker"), tell),
             hooks: hooks::read(spec.items("hooks"), tell),
             files: file_assets::read(spec.items("fileAssets"), tell),

@@ -55,8 +55,8 @@ pub(super) fn read<'a>(nodes: &'a [Node], tell: &mut Teller<'_>) -> Vec<FileAsse
     assets
 }
 
-/// Whether two files are meant for one role.
-fn meet(one: &Record<'_>, other: &Record<'_>) -> bool {
+/// Whether two files or hooks are meant for one role.
+pub(super) fn meet(one: &Record<'_>, other: &Record<'_>) -> bool {
     let (one, other) = (one.items("roles"), other.items("roles"));
     one.is_empty()
         || other.is_empty()

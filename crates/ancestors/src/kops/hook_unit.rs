@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use bringup_yaml::Node;
 
-use super::hooks::Hook;
+use super::hooks::{AGENTS, Hook};
 use crate::fields::Record;
 
 /// The head of a unit. What it requires it also follows: to require alone gives no order.
@@ -13,7 +13,8 @@ fn head(hook: &Hook<'_>, name: &str, more: Option<&str>) -> String {
     let before = hook.units("before");
     for required in hook.units("requires").into_iter().chain(more) {
         let _ = writeln!(unit, "Requires={required}");
-        if !before.contains(&required) {
+        // The agent starts it, and would wait for itself.
+        if !before.contains(&required) && !AGENTS.contains(&required) {
             let _ = writeln!(unit, "After={required}");
         }
     }

@@ -6,6 +6,7 @@
 use bringup_diag::Span;
 use bringup_yaml::Node;
 
+use super::file_assets::meet;
 use super::group_fields::{EXEC_CONTAINER, HOOK};
 use super::hook_unit::{container_unit, service_unit};
 use super::names::Names;
@@ -17,6 +18,8 @@ use crate::tell::Teller;
 use crate::tree::{Branch, plain, text};
 
 const KUBELET: &str = "kubelet.service";
+/// Names of the unit that starts hooks, and of what is there once it has ended.
+pub(super) const AGENTS: [&str; 3] = ["kops-configuration.service", "bringup.service", "bringup-gate.target"];
 const RUNTIMES: [&str; 2] = ["containerd.service", "docker.service"];
 
 /// Suffixes that make a name one of a unit.
@@ -55,25 +58,44 @@ pub(super) fn read<'a>(nodes: &'a [Node], tell: &mut Teller<'_>) -> Vec<Hook<'a>
             .map(|node| tell.record(node, "`execContainer` of kops", EXEC_CONTAINER));
         let hook = Hook { node, record, container };
         hook.check(tell);
+        let is_twin = |other: &Hook<'_>| {
+            other.name().is_some() && other.name() == hook.name() && meet(&other.record, &hook.record)
+        };
+        if let Some(name) = hook.name().filter(|_| hooks.iter().any(is_twin)) {
+            let message = format!("there is a hook `{name}` already: the first stands, with kops as here");
+            let hint = "keep one of them, or give them other names or roles";
+            tell.warning(codes::FIELD_DIFFERS, node.span, message, hint);
+        }
         hooks.push(hook);
     }
     hooks
 }
 
 impl Hook<'_> {
+    fn name(&self) -> Option<&str> {
+        self.record.text("name").filter(|name| !name.is_empty())
+    }
+
     fn is_disabled(&self) -> bool {
         self.record.flag("disabled") == Some(true) || self.record.flag("enabled") == Some(false)
     }
 
     /// Tells of what kops' own validation refuses, or passes over in silence.
     fn check(&self, tell: &mut Teller<'_>) {
-        let name = self.record.text("name").filter(|name| !name.is_empty());
-        let what = name.map_or_else(|| "the hook".to_owned(), |name| format!("the hook `{name}`"));
+        let what = self.name().map_or_else(|| "the hook".to_owned(), |name| format!("the hook `{name}`"));
         Role::check_list(&self.record, &what, tell);
         if self.is_disabled() {
             return;
         }
         let is_raw = self.record.flag("useRawManifest") == Some(true);
+        let image = self.container.and_then(|container| container.text("image"));
+        let has_image = image.is_some_and(|image| !image.trim().is_empty());
+        if (self.container.is_none() && self.manifest().is_none()) || (self.container.is_some() && !has_image)
+        {
+            let message = format!("{what} has nothing to run, which kops refuses");
+            let hint = "add `manifest`, or `execContainer` with an `image`";
+            tell.error(codes::MISSING, self.node.span, message, hint);
+        }
         for key in ["before", "requires", "execContainer"] {
             if let Some(entry) = self.record.entry(key).filter(|_| is_raw) {
                 let message = format!("{what} has `{key}` beside `useRawManifest`, which kops refuses");
@@ -120,6 +142,11 @@ impl Hook<'_> {
         self.units("before").iter().any(|word| *word == unit || *word == stem) || self.says(&["Before"], unit)
     }
 
+    /// Whether it starts only when the unit that starts it has ended.
+    fn waits_for_the_agent(&self) -> bool {
+        AGENTS.iter().any(|unit| self.says(&["After"], unit))
+    }
+
     fn follows(&self, unit: &str) -> bool {
         self.units("requires").contains(&unit) || self.says(&FOLLOWS, unit)
     }
@@ -146,7 +173,7 @@ pub(super) fn hooks(
     for (hooks, end) in [(group, "-ig"), (cluster, "")] {
         let meant = hooks.iter().filter(|hook| role.is_meant(&hook.record));
         for (index, hook) in meant.enumerate() {
-            let own = hook.record.text("name").filter(|name| !name.is_empty());
+            let own = hook.name();
             let name = own.map_or_else(|| format!("kops-hook-{index}{end}"), ToOwned::to_owned);
             if names.contains(&name) {
                 continue;
@@ -204,12 +231,8 @@ fn started(
         (None, Some(manifest)) => Some(service_unit(hook, name, manifest)),
         (None, None) => None,
     };
-    let Some(content) = content else {
-        let message = format!("the hook `{name}` has nothing to run: kops passes over it");
-        let hint = "add `manifest`, or `execContainer` with an `image`";
-        tell.warning(codes::FIELD_DIFFERS, span, message, hint);
-        return;
-    };
+    // It has been told that there is nothing to run.
+    let Some(content) = content else { return };
     let unit = unit_name(name);
     let mut branch = Branch::new(span);
     branch.put("name", text(hook.record.get("name").map_or(span, |name| name.span), unit.as_str()));
@@ -227,7 +250,17 @@ fn started(
     let command: &[&str] = if hook.is_before(KUBELET) {
         start.put("after", words(span, &["configure"]));
         start.put("before", words(span, &["gate"]));
-        &["/usr/bin/systemctl", "start", &unit]
+        if hook.waits_for_the_agent() {
+            // Kubelet follows it by its own `Before=`: both are queued when the agent's unit ends.
+            let message = format!(
+                "the hook `{name}` follows the unit that starts it: it runs when that has ended, and nothing but systemd holds kubelet back for it"
+            );
+            let hint = "take away its `After=`: it is started when the node has been configured, and waited for before kubelet";
+            tell.warning(codes::DIFFERENCE, span, message, hint);
+            &["/usr/bin/systemctl", "start", "--no-block", &unit]
+        } else {
+            &["/usr/bin/systemctl", "start", &unit]
+        }
     } else {
         let phase = if hook.follows(KUBELET) { "kubelet" } else { "configure" };
         start.put("after", words(span, &[phase]));

@@ -193,6 +193,7 @@ fn tree(cluster: &Cluster<'_>, documents: &[&Node], tell: &mut Teller<'_>) -> Op
     let mut names = Names::default();
     let mut groups: Vec<Group> = Vec::new();
     let mut refused = false;
+    let mut known: Vec<&Node> = Vec::new();
     for document in documents {
         account_for_metadata(document, tell);
         let Some(name) = name_of(document) else {
@@ -200,6 +201,18 @@ fn tree(cluster: &Cluster<'_>, documents: &[&Node], tell: &mut Teller<'_>) -> Op
             tell.error(codes::MISSING, document.span, message, "add `metadata: {name: ...}`");
             continue;
         };
+        if let Some(first) = known.iter().find(|known| known.text() == name.text()) {
+            let word = name.text().unwrap_or_default();
+            let message = format!("there are two groups `{word}`: the first is at {}", tell.line(first.span));
+            tell.error(
+                codes::FIELD_REFUSED,
+                name.span,
+                message,
+                "keep one of them, or give one another name",
+            );
+            continue;
+        }
+        known.push(name);
         let name = names.give(name.text().unwrap_or_default());
         let translated = tell.group((&plain_name(cluster.name), document.span), |tell| {
             (group(document, name.clone(), cluster, tell), name)

@@ -71,7 +71,7 @@ pub(super) fn containerd(
         runtime.put("config", whole.clone());
         beside_override(settings, tell);
     } else {
-        let config = fragment(settings, schema_3, is_nvidia);
+        let config = fragment(settings, schema_3, is_nvidia, tell);
         if !config.is_empty() {
             let place = settings.first().map_or(span, |entry| entry.value.span);
             runtime.put("config", text(place, config));
@@ -114,41 +114,68 @@ fn names_old_plugin(settings: &[Entry]) -> bool {
     added.iter().any(|entry| entry.key.contains(OLD_PLUGIN))
 }
 
-/// What is said of containerd, as TOML.
-fn fragment(settings: &[Entry], schema_3: bool, is_nvidia: bool) -> String {
-    let mut toml = String::new();
-    let plugin = quoted(if schema_3 { "io.containerd.cri.v1.runtime" } else { OLD_PLUGIN });
-    for key in ["root", "state"] {
-        if let Some(path) = value(settings, key).and_then(Node::text) {
-            let _ = writeln!(toml, "{key} = {}", quoted(path));
+/// Lines of TOML, one for each key: of two the later counts, in the place of the first.
+#[derive(Default)]
+struct Lines(Vec<(String, String)>);
+
+impl Lines {
+    fn put(&mut self, key: impl Into<String>, value: impl Into<String>) {
+        let (key, value) = (key.into(), value.into());
+        match self.0.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, known)) => *known = value,
+            None => self.0.push((key, value)),
         }
     }
-    if let Some(address) = value(settings, "address").and_then(Node::text) {
-        let _ = writeln!(toml, "grpc.address = {}", quoted(address));
+
+    fn into_text(self) -> String {
+        self.0.into_iter().fold(String::new(), |mut toml, (key, value)| {
+            let _ = writeln!(toml, "{key} = {value}");
+            toml
+        })
     }
-    if let Some(level) = value(settings, "logLevel").and_then(Node::text) {
-        let _ = writeln!(toml, "debug.level = {}", quoted(level));
+}
+
+/// The key of how much containerd says. kops always gives it as a flag.
+const LEVEL: &str = "debug.level";
+
+/// What is said of containerd, as TOML.
+fn fragment(settings: &[Entry], schema_3: bool, is_nvidia: bool, tell: &mut Teller<'_>) -> String {
+    let mut lines = Lines::default();
+    let plugin = quoted(if schema_3 { "io.containerd.cri.v1.runtime" } else { OLD_PLUGIN });
+    // With kops these are flags, which go before what the file says.
+    let mut flags = vec![LEVEL];
+    for (setting, key) in
+        [("root", "root"), ("state", "state"), ("address", "grpc.address"), ("logLevel", LEVEL)]
+    {
+        if let Some(word) = value(settings, setting).and_then(Node::text) {
+            lines.put(key, quoted(word));
+            flags.push(key);
+        }
     }
     let truth = |node: &Node| node.scalar().map(bringup_yaml::Scalar::core) == Some(Resolved::Bool(true));
     if value(settings, "selinuxEnabled").is_some_and(truth) {
-        let _ = writeln!(toml, "plugins.{plugin}.enable_selinux = true");
+        lines.put(format!("plugins.{plugin}.enable_selinux"), "true");
     }
     if is_nvidia {
         let runtime = format!("plugins.{plugin}.containerd.runtimes.nvidia");
-        let _ = writeln!(
-            toml,
-            "{runtime}.runtime_type = \"io.containerd.runc.v2\"\n{runtime}.privileged_without_host_devices = false\n{runtime}.options.SystemdCgroup = true\n{runtime}.options.BinaryName = \"/usr/bin/nvidia-container-runtime\""
-        );
+        for (key, value) in [
+            ("runtime_type", "\"io.containerd.runc.v2\""),
+            ("privileged_without_host_devices", "false"),
+            ("options.SystemdCgroup", "true"),
+            ("options.BinaryName", "\"/usr/bin/nvidia-container-runtime\""),
+        ] {
+            lines.put(format!("{runtime}.{key}"), value);
+        }
     }
     if let Some(nri) = value(settings, "nri").filter(|nri| nri.get("enabled").is_none_or(truth)) {
         let plugin = format!("plugins.{}", quoted("io.containerd.nri.v1.nri"));
-        let _ = writeln!(toml, "{plugin}.disable = false");
+        lines.put(format!("{plugin}.disable"), "false");
         for (theirs, ours) in [
             ("pluginRegistrationTimeout", "plugin_registration_timeout"),
             ("pluginRequestTimeout", "plugin_request_timeout"),
         ] {
             if let Some(time) = nri.get(theirs).and_then(Node::text) {
-                let _ = writeln!(toml, "{plugin}.{ours} = {}", quoted(time));
+                lines.put(format!("{plugin}.{ours}"), quoted(time));
             }
         }
     }
@@ -156,6 +183,15 @@ fn fragment(settings: &[Entry], schema_3: bool, is_nvidia: bool) -> String {
         value(settings, "configAdditions").and_then(Node::entries).unwrap_or_default().to_vec();
     additions.sort_by(|one, other| one.key.cmp(&other.key));
     for entry in &additions {
+        let key = dotted(&entry.key);
+        if flags.contains(&key.as_str()) {
+            let message = format!(
+                "`{key}` of `configAdditions` counts for nothing: kops gives it to containerd as a flag, which goes before it"
+            );
+            let hint = "remove it; the level is `logLevel` of the group's `containerd`";
+            tell.warning(codes::DIFFERENCE, entry.key_span, message, hint);
+            continue;
+        }
         let value = match entry.value.scalar().map(bringup_yaml::Scalar::core) {
             Some(Resolved::Integer(number)) => number.to_string(),
             Some(Resolved::Bool(value)) => value.to_string(),
@@ -165,9 +201,26 @@ fn fragment(settings: &[Entry], schema_3: bool, is_nvidia: bool) -> String {
                 word => quoted(word),
             },
         };
-        let _ = writeln!(toml, "{} = {value}", dotted(&entry.key));
+        lines.put(key, value);
     }
-    toml
+    lines.into_text()
+}
+
+/// The settings of a cluster, but for how much containerd says: that kops decides, and a group.
+pub(super) fn of_cluster(mut settings: Settings, tell: &mut Teller<'_>) -> Settings {
+    settings.retain(|entry| {
+        if entry.key != "logLevel" {
+            return true;
+        }
+        if entry.value.text() != Some("info") {
+            let message =
+                "`logLevel` of containerd of kops' Cluster counts for nothing: kops sets `info`, and so it is here";
+            let hint = "remove it, or write it in `containerd` of a group, where it counts";
+            tell.warning(codes::DIFFERENCE, entry.key_span, message, hint);
+        }
+        false
+    });
+    settings
 }
 
 /// A path of kops, whose parts are parted by dots and quoted where they have dots of their own, as a key of TOML.

@@ -266,6 +266,33 @@ fn another_log_of_docker_has_no_options_of_files() {
     assert_eq!(daemon["log-opts"]["max-file"], "10");
 }
 
+/// kops gives containerd its level as a flag, `info` for all groups that say nothing themselves (`components/containerd.go`); what is
+/// added to the configuration stands beside it, and replaces what kops writes there.
+#[test]
+fn what_is_added_to_containerds_configuration_stands_beside_the_rest() {
+    let config = |spec: &str, own: &str| {
+        let text = format!("{}{}", cluster(spec), group(own));
+        let told =
+            warnings(&text).into_iter().filter(|warning| warning.contains("counts for nothing")).count();
+        (first_group(&text)["runtime"].get("config").cloned(), told)
+    };
+    let added = "containerd: {logLevel: warn, configAdditions: {debug.level: trace}}";
+    assert_eq!(config(added, ""), (None, 2));
+    let own = "containerd: {logLevel: debug}";
+    assert_eq!(config(added, own), (Some(json!("debug.level = \"debug\"\n")), 2));
+    assert_eq!(config("containerd: {logLevel: info}", ""), (None, 0));
+    let twice = "containerd: {selinuxEnabled: true, configAdditions: {'plugins.\"io.containerd.cri.v1.runtime\".enable_selinux': 'false'}}";
+    let expected = "plugins.\"io.containerd.cri.v1.runtime\".enable_selinux = false\n";
+    assert_eq!(config(twice, ""), (Some(json!(expected)), 0));
+}
+
+/// Of two groups of one name kops would keep one, and nobody sees which.
+#[test]
+fn a_second_group_of_a_name_is_an_error() {
+    let text = format!("{}{}{}", cluster(""), group(""), group("nodeLabels: {a: b}"));
+    assert_eq!(errors(&text), ["there are two groups `nodes`: the first is at kops.yaml:14"]);
+}
+
 /// kops' own settings of the kernel, and the cluster's, which it writes behind the group's: the last counts.
 #[test]
 fn the_kernel_is_set_as_kops_sets_it() {

@@ -121,9 +121,59 @@ fn a_disabled_hook_stops_a_unit_of_the_image() {
 
 #[test]
 fn a_hook_without_anything_to_run_is_told() {
-    let text = format!("{}{}", cluster("hooks:\n- name: empty\n"), group(""));
-    assert!(warnings(&text).contains(&"the hook `empty` has nothing to run: kops passes over it".to_owned()));
-    assert_eq!(first_group(&text).get("units"), None);
+    // `validateHookSpec` of kops.
+    for hook in ["name: a", "{name: a, execContainer: {}}", "{name: a, useRawManifest: true, manifest: \"\"}"]
+    {
+        let text = format!("{}{}", cluster(&format!("hooks:\n- {hook}\n")), group(""));
+        assert_eq!(errors(&text), ["the hook `a` has nothing to run, which kops refuses"], "{hook}");
+    }
+}
+
+/// kops passes over a hook whose name it has met.
+#[test]
+fn a_second_hook_of_a_name_is_told() {
+    let text = |second: &str| {
+        let hooks = format!("hooks:\n- {{name: d, roles: [Node], manifest: ExecStart=/one}}\n- {second}\n");
+        format!("{}{}", cluster(&hooks), group(""))
+    };
+    let told = |second: &str| {
+        warnings(&text(second))
+            .contains(&"there is a hook `d` already: the first stands, with kops as here".to_owned())
+    };
+    assert!(told("{name: d, manifest: ExecStart=/two}"));
+    let group = first_group(&text("{name: d, manifest: ExecStart=/two}"));
+    assert!(unit(&group, "d.service")["content"].as_str().unwrap().contains("/one"));
+    assert!(!told("{name: d, roles: [Master], manifest: ExecStart=/two}"));
+    assert!(!told("{name: e, manifest: ExecStart=/two}"));
+}
+
+/// The agent's own unit starts hooks, and those before kubelet it waits for: one that waits for it in turn would hold both.
+#[test]
+fn a_hook_that_follows_the_agent_is_not_waited_for() {
+    let hook = |lines: &str| {
+        let text = format!("{}{}", cluster(&format!("hooks:\n- name: late\n{lines}")), group(""));
+        (
+            first_group(&text),
+            warnings(&text).iter().any(|warning| warning.contains("follows the unit that starts it")),
+        )
+    };
+    let raw = "  useRawManifest: true\n  manifest: |\n    [Unit]\n    After=network.target kops-configuration.service\n    Before=kubelet.service\n    [Service]\n    ExecStart=/bin/true\n";
+    let (group, told) = hook(raw);
+    let start = step(&group, "hook-late");
+    assert_eq!(start["run"], json!(["/usr/bin/systemctl", "start", "--no-block", "late.service"]));
+    // It is queued before kubelet is, which follows it.
+    assert_eq!(start["before"], json!(["gate"]));
+    assert!(told);
+    // To require alone gives no order, with kops as here.
+    let requires = "  before: [kubelet.service]\n  requires: [kops-configuration.service]\n  manifest: ExecStart=/bin/true\n";
+    let (group, told) = hook(requires);
+    let content = unit(&group, "late.service")["content"].as_str().unwrap().to_owned();
+    assert!(
+        content.contains("Requires=kops-configuration.service\n") && !content.contains("After="),
+        "{content}"
+    );
+    assert_eq!(step(&group, "hook-late")["run"], json!(["/usr/bin/systemctl", "start", "late.service"]));
+    assert!(!told);
 }
 
 /// Paths default to kops' directory, modes to 0440; base64 is taken with and without its padding; the group's file wins.

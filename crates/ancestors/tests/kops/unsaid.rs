@@ -51,8 +51,8 @@ fn cilium_is_told_as_other_networks_are() {
 /// kops writes its own configuration of containerd, mirrors with it, only where none is given; flags stay.
 #[test]
 fn settings_beside_others_that_win_are_told() {
-    let spec = "containerd: {configOverride: \"version = 2\", logLevel: debug, registryMirrors: {docker.io: [https://m]}}\ndocker: {logLevel: warn}";
-    let read = translated(&format!("{}---\n{}", cluster(spec), group("")));
+    let spec = "containerd: {configOverride: \"version = 2\", registryMirrors: {docker.io: [https://m]}}\ndocker: {logLevel: warn}";
+    let read = translated(&format!("{}---\n{}", cluster(spec), group("containerd: {logLevel: debug}")));
     let warned = told(read.findings.clone(), Severity::Warning);
     assert!(has(&warned, "`logLevel` is not carried out beside `configOverride`"), "{warned:?}");
     assert!(has(&warned, "nodes run containerd: `docker` of kops' Cluster has no effect"), "{warned:?}");
