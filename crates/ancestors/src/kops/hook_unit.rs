@@ -11,10 +11,11 @@ use crate::fields::Record;
 fn head(hook: &Hook<'_>, name: &str, more: Option<&str>) -> String {
     let mut unit = format!("[Unit]\nDescription=Kops Hook {name}\n");
     let before = hook.units("before");
-    for required in hook.units("requires").into_iter().chain(more) {
+    // The agent starts it: what it asks for is there, and the agent would wait for itself.
+    let required = hook.units("requires").into_iter().filter(|unit| !AGENTS.contains(unit));
+    for required in required.chain(more) {
         let _ = writeln!(unit, "Requires={required}");
-        // The agent starts it, and would wait for itself.
-        if !before.contains(&required) && !AGENTS.contains(&required) {
+        if !before.contains(&required) {
             let _ = writeln!(unit, "After={required}");
         }
     }
