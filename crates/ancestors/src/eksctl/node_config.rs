@@ -91,15 +91,23 @@ fn parsed(own: &Entry, tell: &mut Teller<'_>) -> Option<Node> {
 ///
 /// In a `|` block each line is one of the document's, further in; elsewhere all of it is where the text is.
 pub(super) fn within(tree: Node, outer: &Node) -> Node {
-    let block = outer.scalar().is_some_and(|scalar| scalar.style == Style::Block);
+    placed(tree, &|span| place(outer, span))
+}
+
+/// A place in a text, in the document around it.
+pub(super) fn place(outer: &Node, span: Span) -> Span {
     let start = outer.span.start;
     let moved = |point: Position| Position {
         line: point.line.saturating_add(start.line).saturating_sub(1),
         column: point.column.saturating_add(start.column).saturating_sub(1),
     };
-    placed(tree, &|span| {
-        if block { Span { start: moved(span.start), end: moved(span.end) } } else { outer.span }
-    })
+    let block = outer.scalar().is_some_and(|scalar| scalar.style == Style::Block);
+    if block { Span { start: moved(span.start), end: moved(span.end) } } else { outer.span }
+}
+
+/// The same of a line of a text.
+pub(super) fn line(outer: &Node, number: u32) -> Span {
+    place(outer, Span::point(number, 1))
 }
 
 fn placed(node: Node, place: &dyn Fn(Span) -> Span) -> Node {

@@ -5,17 +5,19 @@
 
 use std::collections::BTreeMap;
 
+use bringup_diag::{Position, Span};
 use bringup_yaml::{Entry, Node};
 
 use super::cluster::Cluster;
 use super::group::{Given, Parts};
 use super::steps::escaped;
-use super::{call, helper, marks, overtaken};
+use super::{call, helper, marks, node_config, overtaken};
 use crate::codes;
 use crate::shell;
-use crate::shell::script::{Call, Script};
+use crate::shell::script::{Call, Opaque, Script, Why};
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
+use crate::user_data::unknown;
 
 pub(super) fn carry_out(
     own: &Entry,
@@ -36,14 +38,15 @@ pub(super) fn carry_out(
         tell.warning(codes::DIFFERENCE, extra.key_span, message, hint);
     }
     let variables = helper::variables(given, cluster, parts);
+    let line = |number: u32| node_config::line(at, number);
     match Script::of(script, &helper::for_call(&variables)) {
         Script::Calls(Call { words, mut before, mut after, strict, dropped, .. }) => {
             let message = "the call of `/etc/eks/bootstrap.sh` is read and carried out by the plan; the rest of the script becomes steps before and after it";
             tell.note(codes::DIFFERENCE, own.key_span, message, "nothing has to be changed");
             helper::tell_of_missing(script, own.key_span, &variables, tell);
-            shell::tell_of_dropped(&dropped, &|_| own.key_span, tell);
+            shell::tell_of_dropped(&dropped, &line, tell);
             let steps = before.iter_mut().chain(after.iter_mut());
-            shell::reboots::mend(script, steps, &|_| own.key_span, tell);
+            shell::reboots::mend(script, steps, &line, tell);
             if let Some(script) = &before {
                 // A shell that goes on after a failure comes to the call in any case.
                 let policy = if strict { "pause" } else { "continue" };
@@ -81,22 +84,33 @@ pub(super) fn carry_out(
             tell.warning(codes::DIFFERENCE, own.key_span, message, hint);
             let shebang = if script.starts_with("#!") { "" } else { "#!/bin/bash\n" };
             let mut script = format!("{shebang}{script}");
-            shell::reboots::mend(&script.clone(), [&mut script], &|_| own.key_span, tell);
+            let written = at.text().unwrap_or_default();
+            shell::reboots::mend(written, [&mut script], &line, tell);
             helper::tell_of_missing(&script, own.key_span, &variables, tell);
             overtaken::tell_of(&script, own.key_span, parts.settings.is_docker(), tell);
             push_step(parts, at, "before-bootstrap", &script, ("before", "runtime", "pause"), &variables);
             marks::add_facts(&mut parts.labels, given);
         }
-        Script::Opaque(opaque) => {
-            let message = format!(
-                "the call of `/etc/eks/bootstrap.sh` in this script cannot be read beforehand, and running it would start kubelet behind the plan's back: {}",
-                opaque.why
-            );
-            let hint = "call it once, by itself on a line and with words that are known; write other commands as `preBootstrapCommands`";
-            tell.error(codes::FIELD_REFUSED, own.key_span, message, hint);
+        Script::Opaque(Opaque { why: Why::Unknown(words), .. }) => {
+            for (word, number) in words {
+                let place = node_config::place(at, unknown::place(script, number, &word, START));
+                refuse(&Why::Unknown(vec![(word, number)]), place, tell);
+            }
         }
+        Script::Opaque(Opaque { number, why }) => refuse(&why, line(number), tell),
     }
 }
+
+fn refuse(why: &Why, place: Span, tell: &mut Teller<'_>) {
+    let message = format!(
+        "the call of `/etc/eks/bootstrap.sh` in this script cannot be read beforehand, and running it would start kubelet behind the plan's back: {why}"
+    );
+    let hint = "call it once, by itself on a line and with words that are known; write other commands as `preBootstrapCommands`";
+    tell.error(codes::FIELD_REFUSED, place, message, hint);
+}
+
+/// Where the first line of a text stands in it.
+const START: Position = Position { line: 1, column: 1 };
 
 /// Names marks of the group that the call does not pass on.
 fn tell_of_unmarked(

@@ -11,8 +11,7 @@ impl std::fmt::Display for Why {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unknown(words) => {
-                let words: Vec<String> =
-                    words.iter().map(|(word, line)| format!("`{word}` on line {line}")).collect();
+                let words: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
                 write!(
                     out,
                     "it hangs on what is known only on the node or to the stack, {}",

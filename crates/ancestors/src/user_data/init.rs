@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use bringup_diag::{Position, Span};
 use bringup_yaml::{Limits, Node, parse};
 
-use super::GROUP;
 use super::overtaken::{self, Joins, When};
 use super::signal::Told;
+use super::{GROUP, unknown};
 use crate::codes;
 use crate::shell::script::{BOOTSTRAP, Call, Script};
 use crate::shell::{self, Line};
@@ -66,8 +66,8 @@ pub(super) fn steps(document: &Node, has_config: bool, tell: &mut Teller<'_>) ->
     let script = document.get("script")?;
     let at = document.get("init")?;
     let whole = script.text().unwrap_or_default();
-    let unknown = document.get("unknown").and_then(Node::items).unwrap_or_default();
-    for word in unknown {
+    let open = document.get("unknown").and_then(Node::items).unwrap_or_default();
+    for word in open {
         let message = format!(
             "the NodeConfig that this script writes for `nodeadm init` hangs on `{}`, which is not known beforehand",
             word.text().unwrap_or_default()
@@ -83,9 +83,11 @@ pub(super) fn steps(document: &Node, has_config: bool, tell: &mut Teller<'_>) ->
                 "write what it stands for; a label of the machine's own as a fact, such as `labels: {id: \"@{instanceId}\"}` of the group, with `--with additions.yaml`"
             }
         };
-        tell.error(codes::FIELD_REFUSED, word.span, message, hint);
+        let number = index.saturating_add(1);
+        let place = unknown::place(whole, number, word.text().unwrap_or_default(), script.span.start);
+        tell.error(codes::FIELD_REFUSED, place, message, hint);
     }
-    if !unknown.is_empty() {
+    if !open.is_empty() {
         return None;
     }
     let call = split(whole).filter(|_| document.get("read").is_some() && has_config);

@@ -18,6 +18,7 @@ mod signal;
 mod signal_calls;
 pub(crate) mod sources;
 mod stack_names;
+pub(crate) mod unknown;
 pub(crate) mod unreadable;
 
 use std::collections::BTreeMap;
@@ -148,7 +149,8 @@ fn lay_init(document: &Node, script: &Node, beside: &mut [Node], tell: &mut Tell
             add_to(tree, "steps", &if strict { step } else { going_on(step) });
         }
         if let Some(after) = &after {
-            add_to(tree, "steps", &going_on(step(script, "after-nodeadm", after, ("after", "kubelet"))));
+            let step = step(script, "after-nodeadm", after, ("after", "kubelet"));
+            add_to(tree, "steps", &going_on(step));
         }
         for told in &told {
             signal::lay(tree, told, script.span, tell);
@@ -184,9 +186,10 @@ fn lay_scripts(trees: &mut [Node], scripts: &[&Node], earlier: &[usize], tell: &
         let place =
             |number: u32| Span::point(script.span.start.line.saturating_add(number).saturating_sub(1), 1);
         let mut rest = Some(whole.to_owned());
-        for told in settle(whole, &mut None, &mut rest, &place, tell) {
+        let told = settle(whole, &mut None, &mut rest, &place, tell);
+        for told in &told {
             for tree in trees.iter_mut() {
-                signal::lay(tree, &told, script.span, tell);
+                signal::lay(tree, told, script.span, tell);
             }
         }
         let Some(rest) = rest else { continue };
@@ -201,13 +204,13 @@ fn lay_scripts(trees: &mut [Node], scripts: &[&Node], earlier: &[usize], tell: &
         overtaken::tell_of(whole, joins, &when, &place, tell);
         number = number.saturating_add(1);
         let name = format!("script-{number}");
+        // cloud-init goes on with what follows, whatever became of a script.
+        let step = |place: (&str, &str)| going_on(step(script, &name, &rest, place));
         for (tree_index, (tree, first)) in trees.iter_mut().zip(&mut first).enumerate() {
             match earlier.get(tree_index) {
-                Some(count) if index >= *count => {
-                    add_to(tree, "steps", &step(script, &name, &rest, ("after", "kubelet")));
-                }
-                Some(_) => first.push(step(script, &name, &rest, ("before", "runtime"))),
-                None => add_to(tree, "steps", &step(script, &name, &rest, ("before", "runtime"))),
+                Some(count) if index >= *count => add_to(tree, "steps", &step(("after", "kubelet"))),
+                Some(_) => first.push(step(("before", "runtime"))),
+                None => add_to(tree, "steps", &step(("before", "runtime"))),
             }
         }
     }
@@ -216,23 +219,6 @@ fn lay_scripts(trees: &mut [Node], scripts: &[&Node], earlier: &[usize], tell: &
         for step in first.iter().rev() {
             put_first(tree, "steps", step);
         }
-    }
-}
-
-/// What to do about a word of a call that is not known.
-fn hint_of_unknown(word: &str, script: &str, number: u32, in_template: bool) -> &'static str {
-    let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-    let line = index.and_then(|index| script.lines().nth(index)).unwrap_or_default();
-    let asks = ["--apiserver-endpoint", "--b64-cluster-ca"].iter().any(|flag| line.contains(flag));
-    let is_parameter = word
-        .strip_prefix("${")
-        .is_some_and(|name| name.trim_end_matches('}').chars().all(|letter| letter.is_ascii_alphanumeric()));
-    if in_template && is_parameter {
-        "write what it stands for, or give the template its parameter with `--parameter NAME=VALUE`"
-    } else if asks {
-        "leave `--apiserver-endpoint` and `--b64-cluster-ca` out: the agent asks EKS for both, by the cluster's name; or write what they stand for"
-    } else {
-        "write what it stands for"
     }
 }
 
@@ -270,22 +256,28 @@ fn translated(
             }
             if let Some(after) = after {
                 // kubelet runs by then, whatever becomes of the rest.
-                steps.push(going_on(step(script, "after-bootstrap", &after, ("after", "kubelet"))));
+                let step = step(script, "after-bootstrap", &after, ("after", "kubelet"));
+                steps.push(going_on(step));
             }
             let mut document = call::document(&words, at, steps, &signals, tell)?;
-            for signal in &signals {
-                signal.lay_region(&mut document, at.span, tell);
+            for told in &signals {
+                told.lay_region(&mut document, at.span, tell);
             }
             Some(document)
         }
         Script::CallsNothing => None,
         Script::Opaque(Opaque { why: Why::Unknown(words), .. }) => {
             for (word, number) in words {
-                let hint = hint_of_unknown(&word, whole, number, in_template);
+                let hint = unknown::hint(&word, whole, number, in_template);
+                let place = if lines.is_empty() {
+                    unknown::place(whole, number, &word, script.span.start)
+                } else {
+                    line(number)
+                };
                 let message = format!(
                     "this call of `/etc/eks/bootstrap.sh` hangs on `{word}`, which is not known beforehand"
                 );
-                tell.error(codes::FIELD_REFUSED, line(number), message, hint);
+                tell.error(codes::FIELD_REFUSED, place, message, hint);
             }
             None
         }
@@ -313,6 +305,8 @@ fn step(at: &Node, name: &str, script: &str, (side, phase): (&str, &str)) -> Nod
     }
     step.put(side, list(span, vec![text(span, phase)]));
     step.put("timeout", plain(span, "30m"));
+    // What a script has done once, it need not bear twice: cloud-init runs it once.
+    step.put("attempts", plain(span, 1));
     step.into_node()
 }
 
@@ -321,7 +315,6 @@ fn going_on(mut step: Node) -> Node {
     let span = step.span;
     if let Content::Map(entries) = &mut step.content {
         let mut policy = Branch::new(span);
-        policy.put("attempts", plain(span, 1));
         policy.put("onFailure", text(span, "continue"));
         if let Content::Map(more) = policy.into_node().content {
             entries.extend(more);

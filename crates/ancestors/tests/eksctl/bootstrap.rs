@@ -202,7 +202,7 @@ fn a_call_that_only_a_shell_can_follow_is_refused() {
     );
     let told = told(&text);
     assert!(
-        told.iter().any(|line| line.starts_with("error ancestor/field-refused 10 the call of")),
+        told.iter().any(|line| line.starts_with("error ancestor/field-refused 11 the call of")),
         "{told:#?}"
     );
 }
@@ -332,7 +332,7 @@ fn what_another_shell_has_set_is_told_of() {
     let told = told(&text);
     assert!(
         told.iter().any(|line| line.starts_with(
-            "warning ancestor/field-differs 10 `FOO=$(hostname)` changes the shell that the part behind the call runs in"
+            "warning ancestor/field-differs 12 `FOO=$(hostname)` changes the shell that the part behind the call runs in"
         )),
         "{told:#?}"
     );

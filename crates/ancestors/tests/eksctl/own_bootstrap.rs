@@ -247,3 +247,17 @@ fn a_file_system_for_bpf_is_mounted_on_amazon_linux_2() {
     assert_eq!(units(&calling("", "--mount-bpf-fs true")), ["sys-fs-bpf.mount"]);
     assert_eq!(units(&calling("", "--mount-bpf-fs false")), Vec::<String>::new());
 }
+
+/// What a call hangs on is shown where it stands in the text.
+#[test]
+fn a_word_that_is_not_known_is_shown_where_it_stands() {
+    let text = config(&calling("", "--use-max-pods $WHO"));
+    let read = read(&[Input { name: "cluster.yaml", text: &text }]);
+    let findings = read.refused.iter().flat_map(|refused| refused.findings.iter());
+    let about = findings.filter(|finding| finding.message.contains("`$WHO`"));
+    let places: Vec<(u32, u32)> = about
+        .filter_map(|finding| finding.place.as_ref())
+        .map(|place| (place.span.start.line, place.span.start.column))
+        .collect();
+    assert_eq!(places, [(14, 58)], "{:#?}", told(&text));
+}

@@ -1,0 +1,101 @@
+//! What a script of user-data means beyond its commands: how often it runs, how it says that it ended, and whom it asks for the way.
+
+mod support;
+
+use bringup_ancestors::{Input, Read, read};
+use bringup_diag::Severity;
+use bringup_spec::{NodeGroup, OnFailure};
+
+fn with(text: &str, more: &str) -> Read {
+    let additions = format!(
+        "apiVersion: bringup.dev/v1alpha1\nkind: Additions\nspec: {{kubernetes: {{version: '1.29'}}, aws: {{region: us-west-2}}{more}}}\n"
+    );
+    let additions = Input { name: "additions.yaml", text: &additions };
+    read(&[Input { name: "user-data", text }, additions])
+}
+
+fn of(text: &str) -> Read {
+    with(text, "")
+}
+
+fn group(read: &Read) -> &NodeGroup {
+    assert!(!read.findings.has_errors(), "{:#?}", read.findings);
+    &read.documents[0].cluster.spec.node_groups[0]
+}
+
+/// `LINE:COLUMN` of findings of a severity whose message has these words.
+fn places(read: &Read, severity: Severity, words: &str) -> Vec<String> {
+    let about = read.findings.iter().filter(|finding| finding.severity == severity);
+    let places =
+        about.filter(|finding| finding.message.contains(words)).filter_map(|finding| finding.place.as_ref());
+    places.map(|place| format!("{}:{}", place.span.start.line, place.span.start.column)).collect()
+}
+
+fn hint(read: &Read, words: &str) -> String {
+    let about = read.findings.iter().find(|finding| finding.message.contains(words));
+    about.and_then(|finding| finding.hint.clone()).unwrap_or_default()
+}
+
+const CONFIG: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster:\n    name: demo\n    apiServerEndpoint: https://ABCD.gr7.us-west-2.eks.amazonaws.com\n    certificateAuthority: Y2EtYnVuZGxlCg==\n    cidr: 10.100.0.0/16\n";
+
+/// A message of parts, each with its type.
+fn message(parts: &[(&str, &str)]) -> String {
+    let parts: Vec<String> =
+        parts.iter().map(|(kind, body)| format!("--//\nContent-Type: {kind}\n\n{body}\n")).collect();
+    format!("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n{}--//--\n", parts.concat())
+}
+
+/// cloud-init runs a script once, and the next one whatever became of it.
+#[test]
+fn scripts_are_run_once() {
+    let strict =
+        "#!/bin/bash\nset -e\nyum install -y foo\n/etc/eks/bootstrap.sh demo\nsystemctl restart foo\n";
+    let init = format!(
+        "#!/bin/bash\nset -e\nmkfs /dev/x\ncat > /tmp/n.yaml <<'EOF'\n{CONFIG}EOF\nnodeadm init -c file:///tmp/n.yaml\ntouch /x\n"
+    );
+    let beside =
+        message(&[("text/x-shellscript", "#!/bin/bash\nmkfs /dev/x"), ("application/node.eks.aws", CONFIG)]);
+    let around = message(&[
+        ("text/x-shellscript", "#!/bin/bash\nmkfs /dev/x"),
+        ("text/x-shellscript", strict),
+        ("text/x-shellscript", "#!/bin/bash\ntouch /y"),
+    ]);
+    let commands = "#cloud-config\nruncmd:\n- mkfs /dev/x\n- /etc/eks/bootstrap.sh demo\n- touch /x\n";
+    for text in [strict, &init, &beside, &around, commands] {
+        let read = of(text);
+        let steps = &group(&read).steps;
+        assert!(!steps.is_empty(), "{text}");
+        for step in steps {
+            assert_eq!(step.attempts, 1, "{}", step.name);
+            let waits = step.name.as_str().starts_with("before-") && text.contains("set -e");
+            let then = if waits { OnFailure::Pause } else { OnFailure::Continue };
+            assert_eq!(step.on_failure, then, "{}", step.name);
+        }
+        support::converts(&read, &bringup_plan::LocalFiles::default());
+    }
+}
+
+/// What a call hangs on is shown where it stands, and the hint is about the flag that it stands in.
+#[test]
+fn words_that_are_not_known_are_shown_where_they_stand() {
+    let read = of(
+        "#!/bin/bash\nP=$(x)\n/etc/eks/bootstrap.sh demo --b64-cluster-ca Y2E= --apiserver-endpoint https://a.example \\\n  --kubelet-extra-args \"--max-pods=${P} --node-labels=a=$(b)\"\n",
+    );
+    assert_eq!(places(&read, Severity::Error, "hangs on `${P}`"), ["4:36"]);
+    assert_eq!(places(&read, Severity::Error, "hangs on `$(b)`"), ["4:57"]);
+    assert!(hint(&read, "`${P}`").contains("`maxPods: {prefixDelegation: true}`"), "{:#?}", read.findings);
+    assert!(hint(&read, "`$(b)`").contains("labels: {id: \"@{instanceId}\"}"), "{:#?}", read.findings);
+    let read = of("#!/bin/bash\n/etc/eks/bootstrap.sh demo --b64-cluster-ca $CA --dns-cluster-ip \"$DNS\"\n");
+    assert!(hint(&read, "`$CA`").contains("leave `--apiserver-endpoint`"), "{:#?}", read.findings);
+    assert_eq!(hint(&read, "`$DNS`"), "write what it stands for");
+    assert_eq!(places(&read, Severity::Error, "hangs on `$DNS`"), ["2:67"]);
+}
+
+/// What a NodeConfig hangs on is shown where it stands, too.
+#[test]
+fn what_a_written_node_config_hangs_on_is_shown_where_it_stands() {
+    let config = CONFIG.replace("name: demo", "name: $NAME");
+    let read =
+        of(&format!("#!/bin/bash\ncat > /n.yaml <<EOF\n{config}EOF\nnodeadm init -c file:///n.yaml\n"));
+    assert_eq!(places(&read, Severity::Error, "`$NAME`"), ["7:11"], "{:#?}", read.findings);
+}
