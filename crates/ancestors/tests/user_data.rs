@@ -374,12 +374,13 @@ fn a_signal_beside_a_node_config_is_the_groups() {
     assert_eq!(told.stack, None);
     assert_eq!(support::value(&read, "spec/nodeGroups/0/carriers"), serde_json::json!(["cloudformation"]));
     assert_eq!(support::told(&read, bringup_diag::Severity::Warning), Vec::<String>::new());
-    // The rest of the script is a step, and a stack that is named needs no template.
+    // The rest of the script is a step that ends as the signal says, and a stack that is named needs no template.
     let more = signal.replace("bash\n", "bash\ntouch /first\n").replace("${AWS::StackName}", "nodes");
     let read = of(&text(&more));
     let found = group(&read);
     assert_eq!(found.signals[0].stack.as_deref(), Some("nodes"));
-    assert_eq!(support::value(&read, "spec/nodeGroups/0/steps/0/script"), "#!/bin/bash\ntouch /first");
+    let ends = "#!/bin/bash\ntouch /first\ntrap \"exit \"$? EXIT";
+    assert_eq!(support::value(&read, "spec/nodeGroups/0/steps/0/script"), ends);
 }
 
 /// bash takes `${AWS::Region}` for a piece of the variable `AWS`, and puts nothing in its place.

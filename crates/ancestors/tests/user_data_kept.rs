@@ -31,11 +31,23 @@ fn places(read: &Read, severity: Severity, words: &str) -> Vec<String> {
     places.map(|place| format!("{}:{}", place.span.start.line, place.span.start.column)).collect()
 }
 
+fn warned(read: &Read, words: &str) -> Vec<String> {
+    places(read, Severity::Warning, words)
+}
+
 fn hint(read: &Read, words: &str) -> String {
     let about = read.findings.iter().find(|finding| finding.message.contains(words));
     about.and_then(|finding| finding.hint.clone()).unwrap_or_default()
 }
 
+/// Each step by its name, its script and what becomes of the node where it fails.
+fn steps(read: &Read) -> Vec<(String, String, OnFailure)> {
+    let script =
+        |step: &bringup_spec::Step| step.script.as_ref().map(ToString::to_string).unwrap_or_default();
+    group(read).steps.iter().map(|step| (step.name.to_string(), script(step), step.on_failure)).collect()
+}
+
+const SIGNAL: &str = "--stack st --resource NodeGroup --region us-west-2";
 const CONFIG: &str = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  cluster:\n    name: demo\n    apiServerEndpoint: https://ABCD.gr7.us-west-2.eks.amazonaws.com\n    certificateAuthority: Y2EtYnVuZGxlCg==\n    cidr: 10.100.0.0/16\n";
 
 /// A message of parts, each with its type.
@@ -89,6 +101,71 @@ fn words_that_are_not_known_are_shown_where_they_stand() {
     assert!(hint(&read, "`$CA`").contains("leave `--apiserver-endpoint`"), "{:#?}", read.findings);
     assert_eq!(hint(&read, "`$DNS`"), "write what it stands for");
     assert_eq!(places(&read, Severity::Error, "hangs on `$DNS`"), ["2:67"]);
+}
+
+/// A stack hears of the failure that a script tells it of, be it not that of the call.
+#[test]
+fn a_signal_with_the_status_of_another_command_keeps_it() {
+    let call = "#!/bin/bash\n/etc/eks/bootstrap.sh demo\n";
+    for (rest, becomes) in [
+        (
+            format!("yum install -y x\ncfn-signal --exit-code $? {SIGNAL}\ntouch /x\n"),
+            "trap \"exit \"$? EXIT\ntouch /x\n",
+        ),
+        (
+            format!("RC=$?\nyum install -y x || RC=1\ncfn-signal -e \"$RC\" {SIGNAL}\n"),
+            "trap \"exit \"\"$RC\" EXIT",
+        ),
+        (format!("if x; then\n  cfn-signal -e 1 {SIGNAL}\nfi\n"), "trap \"exit \"1 EXIT"),
+        (format!("if x; then\n  cfn-signal --success false {SIGNAL}\nfi\n"), "trap \"exit \"1 EXIT"),
+        (format!("yum -y x; cfn-signal -e $? {SIGNAL}\n"), "yum -y x; trap \"exit \"$? EXIT"),
+        (
+            format!("if x; then\n  cfn-signal -e 1 {SIGNAL}\nfi\ny\ncfn-signal -e 0 {SIGNAL}\nz\n"),
+            "y\ntrap \"exit \"0 EXIT\nz\n",
+        ),
+    ] {
+        let read = of(&format!("{call}{rest}"));
+        let steps = steps(&read);
+        let [(_, script, then)] = steps.as_slice() else { panic!("{steps:#?}") };
+        assert!(script.contains(becomes), "{rest}: {script}");
+        assert_eq!(*then, OnFailure::GiveUp, "{rest}");
+        assert_eq!(group(&read).signals.len(), 1);
+        assert_eq!(places(&read, Severity::Note, "gives up").len(), 1, "{rest}: {:#?}", read.findings);
+        support::converts(&read, &bringup_plan::LocalFiles::default());
+    }
+    // How the call ended, or nothing but success, is what the plan tells by itself.
+    for rest in [
+        format!("cfn-signal --exit-code $? {SIGNAL}\ntouch /x\n"),
+        format!("# so\n\nRC=$?\ntouch /x\ncfn-signal -e $RC {SIGNAL}\n"),
+        format!("touch /x\ncfn-signal -e 0 {SIGNAL}\n"),
+        format!("touch /x\nA=1\ncfn-signal -e $? {SIGNAL}\n"),
+        format!("touch /x\ncfn-signal {SIGNAL}\n"),
+    ] {
+        let read = of(&format!("{call}{rest}"));
+        let steps = steps(&read);
+        let [(_, script, OnFailure::Continue)] = steps.as_slice() else { panic!("{rest}: {steps:#?}") };
+        assert!(!script.contains("trap"), "{rest}: {script}");
+    }
+    // Of two traps only one would hold.
+    let own = of(&format!("{call}trap 'rm /x' EXIT\nyum install -y x\ncfn-signal -e $? {SIGNAL}\n"));
+    assert_eq!(warned(&own, "the plan's signal does not hang on `$?`"), ["5:1"], "{:#?}", own.findings);
+    let beside = of(&message(&[
+        ("text/x-shellscript", &format!("#!/bin/bash\ncfn-init -v\ncfn-signal -e $? {SIGNAL}\n")),
+        ("application/node.eks.aws", CONFIG),
+    ]));
+    assert_eq!(steps(&beside)[0].2, OnFailure::GiveUp);
+}
+
+/// The plan signals at the end, and a reboot comes before that.
+#[test]
+fn a_signal_before_a_reboot_is_told_to_come_behind_it() {
+    let read = of(&format!(
+        "#!/bin/bash\n/etc/eks/bootstrap.sh demo\ncfn-signal -e $? {SIGNAL}\nyum update\nreboot\n"
+    ));
+    assert_eq!(places(&read, Severity::Note, "behind the reboot"), ["3:1"], "{:#?}", read.findings);
+    let read =
+        of(&format!("#!/bin/bash\n/etc/eks/bootstrap.sh demo\ncfn-signal -e $? {SIGNAL}\nyum update\n"));
+    assert_eq!(places(&read, Severity::Note, "behind the reboot"), Vec::<String>::new());
 }
 
 /// What a NodeConfig hangs on is shown where it stands, too.

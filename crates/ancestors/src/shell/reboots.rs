@@ -52,6 +52,11 @@ pub(crate) fn mend<'a>(
     }
 }
 
+/// The lines of a script that reboot the machine.
+pub(crate) fn lines_of(script: &str) -> Vec<u32> {
+    found(script).into_iter().map(|reboot| reboot.number).collect()
+}
+
 fn tell_of(reboot: &Reboot, span: Span, tell: &mut Teller<'_>) {
     let command = &reboot.command;
     if reboot.place.is_some() {

@@ -6,8 +6,7 @@ use bringup_diag::{Position, Span};
 use bringup_yaml::{Limits, Node, parse};
 
 use super::overtaken::{self, Joins, When};
-use super::signal::Told;
-use super::{GROUP, unknown};
+use super::{GROUP, Signals, unknown};
 use crate::codes;
 use crate::shell::script::{BOOTSTRAP, Call, Script};
 use crate::shell::{self, Line};
@@ -57,8 +56,8 @@ pub(super) struct Around {
     pub(super) after: Option<String>,
     /// Whether the call is not come to where the part before it fails.
     pub(super) strict: bool,
-    /// Whom it tells how it ended.
-    pub(super) told: Vec<Told>,
+    /// What its signals come to.
+    pub(super) signals: Signals,
 }
 
 /// What such a script is to documents that have been translated: the steps before and behind its call; none where it is refused.
@@ -98,7 +97,7 @@ pub(super) fn steps(document: &Node, has_config: bool, tell: &mut Teller<'_>) ->
     };
     let line = |number: u32| Span::point(script.span.start.line.saturating_add(number).saturating_sub(1), 1);
     shell::tell_of_dropped(&dropped, &line, tell);
-    let told = super::settle(whole, &mut before, &mut after, &line, tell);
+    let signals = super::settle(whole, &mut before, &mut after, &line, tell);
     let sources = sources(&words);
     let when = |text: &str| match (&before, &after) {
         _ if sources.iter().any(|source| text.contains(path_of(source))) => None,
@@ -107,7 +106,7 @@ pub(super) fn steps(document: &Node, has_config: bool, tell: &mut Teller<'_>) ->
         _ => None,
     };
     overtaken::tell_of(whole, Joins::Config, &when, &line, tell);
-    Some(Around { before, after, strict, told })
+    Some(Around { before, after, strict, signals })
 }
 
 /// The line that calls `nodeadm init`, if a script does so and does not call `bootstrap.sh`, too.

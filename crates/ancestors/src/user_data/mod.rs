@@ -15,9 +15,10 @@ pub(crate) mod parts;
 pub(crate) mod runcmd;
 mod scaling;
 mod signal;
-mod signal_calls;
+pub(crate) mod signal_calls;
 pub(crate) mod sources;
 mod stack_names;
+mod status;
 pub(crate) mod unknown;
 pub(crate) mod unreadable;
 
@@ -142,7 +143,7 @@ fn is_guarded(script: &Node) -> bool {
 /// Lays what a script does around its call of `nodeadm init` into the documents of the NodeConfigs.
 fn lay_init(document: &Node, script: &Node, beside: &mut [Node], tell: &mut Teller<'_>) {
     let Some(around) = init::steps(document, !beside.is_empty(), tell) else { return };
-    let init::Around { before, after, strict, told } = around;
+    let init::Around { before, after, strict, signals } = around;
     for tree in beside {
         if let Some(before) = &before {
             let step = step(script, "before-nodeadm", before, ("before", "runtime"));
@@ -150,28 +151,36 @@ fn lay_init(document: &Node, script: &Node, beside: &mut [Node], tell: &mut Tell
         }
         if let Some(after) = &after {
             let step = step(script, "after-nodeadm", after, ("after", "kubelet"));
-            add_to(tree, "steps", &going_on(step));
+            add_to(tree, "steps", &deciding(step, signals.decide));
         }
-        for told in &told {
+        for told in &signals.told {
             signal::lay(tree, told, script.span, tell);
         }
     }
 }
 
-/// Takes signals out of what stands behind a call, and has both parts ask for their reboots; whom the signals tell.
+/// What the signals of a script come to.
+struct Signals {
+    /// Whom they tell.
+    told: Vec<signal::Told>,
+    /// Whether the rest of the script says by how it ends what they are told.
+    decide: bool,
+}
+
+/// Takes signals out of what stands behind a call, and has both parts ask for their reboots.
 fn settle(
     whole: &str,
     before: &mut Option<String>,
     after: &mut Option<String>,
     at: &dyn Fn(u32) -> Span,
     tell: &mut Teller<'_>,
-) -> Vec<signal::Told> {
-    let (rest, told) = signal_calls::taken_out(whole, after.take(), at, tell);
+) -> Signals {
+    let (rest, signals) = signal_calls::taken_out(whole, after.take(), at, tell);
     *after = rest;
     shell::reboots::mend(whole, before.iter_mut().chain(after.iter_mut()), at, tell);
     let kept: Vec<&str> = before.iter().chain(after.iter()).map(String::as_str).collect();
     stack_names::tell_of_open(whole, &kept, at, tell);
-    told
+    signals
 }
 
 /// Makes scripts steps of documents. `earlier` is how many come before the call of each; without a call, all do.
@@ -186,7 +195,7 @@ fn lay_scripts(trees: &mut [Node], scripts: &[&Node], earlier: &[usize], tell: &
         let place =
             |number: u32| Span::point(script.span.start.line.saturating_add(number).saturating_sub(1), 1);
         let mut rest = Some(whole.to_owned());
-        let told = settle(whole, &mut None, &mut rest, &place, tell);
+        let Signals { told, decide } = settle(whole, &mut None, &mut rest, &place, tell);
         for told in &told {
             for tree in trees.iter_mut() {
                 signal::lay(tree, told, script.span, tell);
@@ -205,7 +214,7 @@ fn lay_scripts(trees: &mut [Node], scripts: &[&Node], earlier: &[usize], tell: &
         number = number.saturating_add(1);
         let name = format!("script-{number}");
         // cloud-init goes on with what follows, whatever became of a script.
-        let step = |place: (&str, &str)| going_on(step(script, &name, &rest, place));
+        let step = |place: (&str, &str)| deciding(step(script, &name, &rest, place), decide);
         for (tree_index, (tree, first)) in trees.iter_mut().zip(&mut first).enumerate() {
             match earlier.get(tree_index) {
                 Some(count) if index >= *count => add_to(tree, "steps", &step(("after", "kubelet"))),
@@ -257,10 +266,10 @@ fn translated(
             if let Some(after) = after {
                 // kubelet runs by then, whatever becomes of the rest.
                 let step = step(script, "after-bootstrap", &after, ("after", "kubelet"));
-                steps.push(going_on(step));
+                steps.push(deciding(step, signals.decide));
             }
-            let mut document = call::document(&words, at, steps, &signals, tell)?;
-            for told in &signals {
+            let mut document = call::document(&words, at, steps, &signals.told, tell)?;
+            for told in &signals.told {
                 told.lay_region(&mut document, at.span, tell);
             }
             Some(document)
@@ -311,12 +320,21 @@ fn step(at: &Node, name: &str, script: &str, (side, phase): (&str, &str)) -> Nod
 }
 
 /// A step after which the node goes on, whatever became of it.
-fn going_on(mut step: Node) -> Node {
+fn going_on(step: Node) -> Node {
+    ending(step, "continue")
+}
+
+/// A step that whoever waits for the node hears of where it fails, if that is what its script says; else one after which the node goes on.
+fn deciding(step: Node, decides: bool) -> Node {
+    ending(step, if decides { "give-up" } else { "continue" })
+}
+
+fn ending(mut step: Node, policy: &str) -> Node {
     let span = step.span;
     if let Content::Map(entries) = &mut step.content {
-        let mut policy = Branch::new(span);
-        policy.put("onFailure", text(span, "continue"));
-        if let Content::Map(more) = policy.into_node().content {
+        let mut ending = Branch::new(span);
+        ending.put("onFailure", text(span, policy));
+        if let Content::Map(more) = ending.into_node().content {
             entries.extend(more);
         }
     }

@@ -2,36 +2,40 @@
 
 use bringup_diag::Span;
 
+use super::Signals;
 use super::signal::Told;
+use super::status::{self, Ended};
 use crate::codes;
 use crate::shell::script::Unknown;
 use crate::shell::{self, Behind};
 use crate::tell::Teller;
 
 const PROGRAM: &str = "cfn-signal";
-const QUOTES: [char; 2] = ['"', '\''];
+pub(super) const QUOTES: [char; 2] = ['"', '\''];
 
 /// How a template writes the stack that makes the nodes, and the region that it is in.
 const OWN_STACK: [&str; 2] = ["${AWS::StackName}", "${AWS::StackId}"];
 const OWN_REGION: [&str; 2] = ["${AWS::Region}", "@{region}"];
 
-/// A part of a script without its calls of `cfn-signal`, if anything is left of it, and whom they tell. `whole` is the script and
+/// A part of a script without its calls of `cfn-signal`, if anything is left of it, and what they come to. `whole` is the script and
 /// `at` has the place of one of its lines.
 pub(super) fn taken_out(
     whole: &str,
     part: Option<String>,
     at: &dyn Fn(u32) -> Span,
     tell: &mut Teller<'_>,
-) -> (Option<String>, Vec<Told>) {
+) -> (Option<String>, Signals) {
     let part = match part {
         Some(part) if part.contains(PROGRAM) => part,
-        part => return (part, Vec::new()),
+        part => return (part, Signals { told: Vec::new(), decide: false }),
     };
     // What a script hands on to others is not called by it.
     let mut written: Vec<shell::Line> = shell::lines(whole);
     written.retain(|line| !line.handed_on && line.text.contains(PROGRAM));
     let mut all: Vec<Told> = Vec::new();
     let mut taken = false;
+    let decide = decides(whole, &written);
+    let reboots = shell::reboots::lines_of(whole);
     let mut rest: Vec<String> = Vec::new();
     for line in shell::lines(&part) {
         if line.handed_on || !line.text.contains(PROGRAM) {
@@ -48,11 +52,17 @@ pub(super) fn taken_out(
                 if !all.contains(&told) {
                     all.push(told);
                 }
-                true
+                if reboots.iter().any(|reboot| *reboot > number) {
+                    tell_of_reboot(at(number), tell);
+                }
+                let ends = ending(whole, (number, command), at, tell);
+                // Where one of them says how the script ends, so do the others.
+                let other = || if decide { status::ending("0") } else { NOTHING.to_owned() };
+                Some(ends.unwrap_or_else(other))
             }
             Err(why) => {
                 tell_of_kept(&why, at(number), tell);
-                false
+                None
             }
         });
         match becomes {
@@ -64,24 +74,75 @@ pub(super) fn taken_out(
                 if !becomes.is_empty() {
                     rest.push(becomes);
                 } else if within {
-                    rest.push(":".to_owned());
+                    rest.push(NOTHING.to_owned());
                 }
             }
         }
     }
     if !taken {
-        return (Some(part), all);
+        return (Some(part), Signals { told: all, decide });
     }
     let does = rest.iter().any(|line| {
         let line = line.trim();
         !(line.is_empty() || line.starts_with('#') || line.starts_with("set ") || line.starts_with("exec "))
             && shell::assignment(line).is_none()
     });
-    (does.then(|| rest.join("\n")), all)
+    (does.then(|| rest.join("\n")), Signals { told: all, decide })
 }
 
-/// A line without the calls that `take` takes: empty if nothing else is done in it; none if it stays as it is.
-fn without(line: &str, take: &mut dyn FnMut(&str) -> bool) -> Option<String> {
+/// Tells of the calls of a script that stay in it, behind a call on this line.
+pub(crate) fn tell_of_left(script: &str, call: u32, at: &dyn Fn(u32) -> Span, tell: &mut Teller<'_>) {
+    for line in shell::lines(script).iter().filter(|line| !line.handed_on && line.number >= call) {
+        if shell::commands(line.text.trim()).iter().any(|(command, _)| is_signal(command)) {
+            tell_of_kept(&Kept::Left, at(line.number), tell);
+        }
+    }
+}
+
+/// Whether one of the calls on these lines of a script tells of something else than the plan does.
+fn decides(whole: &str, written: &[shell::Line]) -> bool {
+    let tells = |line: &shell::Line| {
+        let commands = shell::commands(line.text.trim());
+        let mut signals = commands.iter().filter(|(command, _)| is_signal(command));
+        signals.any(|(command, _)| {
+            told(whole, line.number, command).is_ok()
+                && status::of(whole, line.number, command) != Ended::AsThePlan
+        })
+    };
+    !status::is_taken(whole) && written.iter().any(tells)
+}
+
+/// What the script has to end with in the place of a call that tells of something else than the plan does; it stands on this line.
+fn ending(
+    whole: &str,
+    (number, command): (u32, &str),
+    at: &dyn Fn(u32) -> Span,
+    tell: &mut Teller<'_>,
+) -> Option<String> {
+    let Ended::As(word) = status::of(whole, number, command) else { return None };
+    let shown = word.trim_matches(QUOTES);
+    if status::is_taken(whole) {
+        let message = format!(
+            "the plan's signal does not hang on `{shown}`, which this `{PROGRAM}` hands on: it says how the node's set-up ended, and the rest of the script is passed over where it fails"
+        );
+        let hint = "take the script's own `trap` for its end away: the step then ends with this status, and the agent signals it";
+        tell.warning(codes::FIELD_DIFFERS, at(number), message, hint);
+        return None;
+    }
+    let message = format!(
+        "the step ends with `{shown}` as it is here, in the place of this `{PROGRAM}`: where that is not 0, the agent signals the failure and gives up"
+    );
+    let hint = "nothing has to be done; with `--exit-code 0`, the signal says how the node's set-up ended";
+    tell.note(codes::DIFFERENCE, at(number), message, hint);
+    Some(status::ending(&word))
+}
+
+/// What stands where a call is taken out that leaves nothing to do.
+const NOTHING: &str = ":";
+
+/// A line without the calls that `take` takes, with what it gives in their place: empty if nothing else is done in it; none if it
+/// stays as it is.
+fn without(line: &str, take: &mut dyn FnMut(&str) -> Option<String>) -> Option<String> {
     let mut becomes = String::with_capacity(line.len());
     let mut rest = line;
     // Whether a command is come to in any case, whether it is not come to, and whether any is left.
@@ -91,12 +152,13 @@ fn without(line: &str, take: &mut dyn FnMut(&str) -> bool) -> Option<String> {
         let (before, after) = rest.split_once(command)?;
         becomes.push_str(before);
         rest = after;
-        let takes = certain && is_signal(command) && take(command);
-        becomes.push_str(if takes { ":" } else { command });
-        taken |= takes;
-        does |= !(takes || never || matches!(command, ":" | "true"));
+        let instead = if certain && is_signal(command) { take(command) } else { None };
+        let done = instead.as_deref().unwrap_or(command);
+        becomes.push_str(done);
+        taken |= instead.is_some();
+        does |= !(never || matches!(done, NOTHING | "true"));
         // What stands there for a failure of the signal has nothing to wait for.
-        never = (takes || never) && behind == Behind::Fails;
+        never = (instead.is_some() || never) && behind == Behind::Fails;
         certain &= behind == Behind::Follows;
     }
     becomes.push_str(rest);
@@ -109,6 +171,17 @@ fn is_signal(command: &str) -> bool {
     first.is_some_and(|first| first.rsplit('/').next() == Some(PROGRAM))
 }
 
+/// What is given with a flag, as it is written.
+pub(super) fn value_of<'a>(words: &[&'a str], flag: &str) -> Option<&'a str> {
+    words.iter().enumerate().find_map(|(at, word)| {
+        if word.trim_matches(QUOTES) == flag {
+            words.get(at.saturating_add(1)).copied()
+        } else {
+            word.strip_prefix(flag)?.strip_prefix('=')
+        }
+    })
+}
+
 /// Why a call stays where it is.
 #[derive(Debug, PartialEq, Eq)]
 enum Kept {
@@ -116,20 +189,14 @@ enum Kept {
     Without(&'static str),
     /// This flag hangs on what is not known beforehand.
     Hangs(&'static str, String),
+    /// Nobody takes it out there.
+    Left,
 }
 
 /// Whom a call on this line of a script tells, and what its region hangs on where that is not known.
 fn told(script: &str, number: u32, command: &str) -> Result<(Told, Option<String>), Kept> {
     let words: Vec<&str> = shell::raw(command).into_iter().map(|(word, _)| word).collect();
-    let written = |flag: &str| {
-        words.iter().enumerate().find_map(|(at, word)| {
-            if word.trim_matches(QUOTES) == flag {
-                words.get(at.saturating_add(1)).copied()
-            } else {
-                word.strip_prefix(flag)?.strip_prefix('=')
-            }
-        })
-    };
+    let written = |flag: &str| value_of(&words, flag);
     let known = |word: &str| match shell::value(script, number, word) {
         Ok(value) if value.contains("@{") => Err(word.to_owned()),
         Ok(value) => Ok(value),
@@ -182,9 +249,17 @@ fn tell_of_region(unknown: &str, span: Span, tell: &mut Teller<'_>) {
     tell.note(codes::DIFFERENCE, span, message, hint);
 }
 
+fn tell_of_reboot(span: Span, tell: &mut Teller<'_>) {
+    let message = format!(
+        "the plan signals at its end, and so behind the reboot that follows this `{PROGRAM}`: the stack hears of the node when it is back"
+    );
+    tell.note(codes::DIFFERENCE, span, message, "leave the stack the time that a reboot takes");
+}
+
 fn tell_of_kept(why: &Kept, span: Span, tell: &mut Teller<'_>) {
     let why = match why {
         Kept::Without(flag) => format!("it has no `{flag}`"),
+        Kept::Left => "signals are not taken from here".to_owned(),
         Kept::Hangs(flag, unknown) => {
             format!("`{flag}` hangs on `{unknown}`, which is not known beforehand")
         }
@@ -206,7 +281,7 @@ mod tests {
 
     /// Takes all of a line's signals.
     fn rest(line: &str) -> Option<String> {
-        without(line, &mut |_| true)
+        without(line, &mut |_| Some(NOTHING.to_owned()))
     }
 
     #[test]

@@ -261,3 +261,11 @@ fn a_word_that_is_not_known_is_shown_where_it_stands() {
         .collect();
     assert_eq!(places, [(14, 58)], "{:#?}", told(&text));
 }
+
+/// A signal of the script says nothing of a call that is the plan's.
+#[test]
+fn a_signal_in_an_own_bootstrap_is_told() {
+    let text = config(&format!("{}    cfn-signal -e $? --stack a --resource b\n", calling("", "")));
+    let wanted = "warning ancestor/field-differs 15 this `cfn-signal` stays a command of its step";
+    assert!(told(&text).iter().any(|line| line.starts_with(wanted)), "{:#?}", told(&text));
+}
