@@ -103,6 +103,37 @@ fn words_that_are_not_known_are_shown_where_they_stand() {
     assert_eq!(places(&read, Severity::Error, "hangs on `$DNS`"), ["2:67"]);
 }
 
+/// What comes behind the call is come to only where that has succeeded: what answers its failure is as good as behind `||`.
+#[test]
+fn what_asks_how_the_call_ended_is_told() {
+    let call = "#!/bin/bash\n/etc/eks/bootstrap.sh demo\n";
+    for (rest, lines) in [
+        ("if [ $? -ne 0 ]; then shutdown -h now; fi\n", &["3:1"] as &[&str]),
+        ("RC=$?\necho $RC\nif [[ $RC != 0 ]]; then\n  poweroff\nfi\n", &["5:1"]),
+        ("[ $? -eq 0 ] || poweroff\n", &["3:1"]),
+        ("curl -d status=$? https://a.example\n", &["3:1"]),
+        ("if [ $? -ne 0 ]; then cfn-signal -e 1 --stack a --resource b; fi\n", &["3:1"]),
+        // These lose nothing.
+        ("if [ $? -ne 0 ]; then echo failed; exit 1; fi\n", &[]),
+        ("[ $? -eq 0 ] && touch /x\n", &[]),
+        ("cfn-signal -e $? --stack a --resource b\n", &[]),
+        (
+            "if [ $? -eq 0 ]; then\n  cfn-signal -e 0 --stack a --resource b\nelse\n  cfn-signal -e 1 --stack a --resource b\nfi\n",
+            &[],
+        ),
+        ("touch /x\nif [ $? -ne 0 ]; then poweroff; fi\n", &[]),
+    ] {
+        let read = of(&format!("{call}{rest}"));
+        group(&read);
+        assert_eq!(warned(&read, "how the call ended"), lines, "{rest}: {:#?}", read.findings);
+    }
+    let answered =
+        of("#!/bin/bash\n/etc/eks/bootstrap.sh demo || true\nif [ $? -ne 0 ]; then poweroff; fi\n");
+    assert_eq!(warned(&answered, "how the call ended"), Vec::<String>::new());
+    let strict = of("#!/bin/bash\nset -e\n/etc/eks/bootstrap.sh demo\nif [ $? -ne 0 ]; then poweroff; fi\n");
+    assert_eq!(warned(&strict, "how the call ended"), Vec::<String>::new());
+}
+
 /// A stack hears of the failure that a script tells it of, be it not that of the call.
 #[test]
 fn a_signal_with_the_status_of_another_command_keeps_it() {
@@ -166,6 +197,73 @@ fn a_signal_before_a_reboot_is_told_to_come_behind_it() {
     let read =
         of(&format!("#!/bin/bash\n/etc/eks/bootstrap.sh demo\ncfn-signal -e $? {SIGNAL}\nyum update\n"));
     assert_eq!(places(&read, Severity::Note, "behind the reboot"), Vec::<String>::new());
+}
+
+/// `bootstrap.sh` asks EKS, and `cfn-signal` tells the stack, through the proxy that a script exports.
+#[test]
+fn a_proxy_that_the_call_gets_is_told() {
+    let words = "asks EKS";
+    for (script, line) in [
+        (
+            "#!/bin/bash\nexport HTTPS_PROXY=http://p:3128 NO_PROXY=169.254.169.254,.internal\n/etc/eks/bootstrap.sh demo\n",
+            "2:1",
+        ),
+        ("#!/bin/bash\nset -a\nhttps_proxy=http://p:3128\n/etc/eks/bootstrap.sh demo\n", "3:1"),
+        ("#!/bin/bash\nexport https_proxy=$(cat /p)\n/etc/eks/bootstrap.sh demo\n", "2:1"),
+        ("#!/bin/bash\nHTTPS_PROXY=http://p:3128 /etc/eks/bootstrap.sh demo\n", "2:1"),
+        (
+            "#!/bin/bash\ncat <<E >> /etc/environment\nHTTPS_PROXY=http://p:3128\nE\nset -a\nsource /etc/environment\n/etc/eks/bootstrap.sh demo\n",
+            "6:1",
+        ),
+        (
+            "#!/bin/bash\necho 'export https_proxy=http://p' > /etc/profile.d/p.sh\n. /etc/profile.d/p.sh\n/etc/eks/bootstrap.sh demo\n",
+            "3:1",
+        ),
+    ] {
+        let read = of(script);
+        group(&read);
+        assert_eq!(warned(&read, words), [line], "{script}: {:#?}", read.findings);
+        let said = with(script, ", proxy: {https: 'http://p:3128', noProxy: [.eks.amazonaws.com]}");
+        assert_eq!(warned(&said, words), Vec::<String>::new(), "{script}");
+    }
+    let known = of(
+        "#!/bin/bash\nexport HTTPS_PROXY=http://p:3128 NO_PROXY=10.0.0.0/8,.internal\n/etc/eks/bootstrap.sh demo\n",
+    );
+    let wanted = "spec: {proxy: {https: \"http://p:3128\", noProxy: [\"10.0.0.0/8\", \".internal\", \".eks.amazonaws.com\"]}}";
+    assert!(hint(&known, words).contains(wanted), "{}", hint(&known, words));
+    let secret = of("#!/bin/bash\nexport HTTPS_PROXY=http://me:secret@p:3128\n/etc/eks/bootstrap.sh demo\n");
+    assert!(!format!("{:?}", secret.findings).contains("secret"), "{:#?}", secret.findings);
+    // Nobody is asked through it here, nor there.
+    let api =
+        "--apiserver-endpoint https://ABCD.gr7.us-west-2.eks.amazonaws.com --b64-cluster-ca Y2EtYnVuZGxlCg==";
+    for script in [
+        format!("#!/bin/bash\nexport HTTPS_PROXY=http://p:3128\n/etc/eks/bootstrap.sh demo {api}\n"),
+        "#!/bin/bash\nexport HTTPS_PROXY=http://p:3128\nunset HTTPS_PROXY\n/etc/eks/bootstrap.sh demo\n"
+            .to_owned(),
+        "#!/bin/bash\nHTTPS_PROXY=http://p:3128\n/etc/eks/bootstrap.sh demo\n".to_owned(),
+        "#!/bin/bash\nexport HTTPS_PROXY=http://p:3128\nsudo /etc/eks/bootstrap.sh demo\n".to_owned(),
+        "#!/bin/bash\nexport HTTPS_PROXY=\n/etc/eks/bootstrap.sh demo\n".to_owned(),
+        "#!/bin/bash\nsource /etc/os-release\n/etc/eks/bootstrap.sh demo\n".to_owned(),
+    ] {
+        assert_eq!(warned(&of(&script), words), Vec::<String>::new(), "{script}");
+    }
+    for (variable, words) in
+        [("AWS_CA_BUNDLE=/x", "with those authorities"), ("AWS_PROFILE=x", "`AWS_PROFILE`")]
+    {
+        let read = of(&format!("#!/bin/bash\nexport {variable}\n/etc/eks/bootstrap.sh demo\n"));
+        assert_eq!(warned(&read, words), ["2:1"], "{:#?}", read.findings);
+        let read = of(&format!("#!/bin/bash\nexport {variable}\n/etc/eks/bootstrap.sh demo {api}\n"));
+        assert_eq!(warned(&read, words), Vec::<String>::new(), "{:#?}", read.findings);
+    }
+    // The stack is told by the agent, too.
+    let signals = of(&format!(
+        "#!/bin/bash\nexport HTTPS_PROXY=http://p:3128\n/etc/eks/bootstrap.sh demo {api}\ncfn-signal -e $? {SIGNAL}\n"
+    ));
+    assert_eq!(warned(&signals, words), ["2:1"], "{:#?}", signals.findings);
+    let flag = of(&format!(
+        "#!/bin/bash\n/etc/eks/bootstrap.sh demo {api}\ncfn-signal -e $? --https-proxy http://p:3128 {SIGNAL}\n"
+    ));
+    assert_eq!(warned(&flag, "`--https-proxy` of `cfn-signal`"), ["3:1"], "{:#?}", flag.findings);
 }
 
 /// What a NodeConfig hangs on is shown where it stands, too.

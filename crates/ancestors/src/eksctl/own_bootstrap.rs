@@ -40,11 +40,12 @@ pub(super) fn carry_out(
     let variables = helper::variables(given, cluster, parts);
     let line = |number: u32| node_config::line(at, number);
     match Script::of(script, &helper::for_call(&variables)) {
-        Script::Calls(Call { number, words, mut before, mut after, strict, dropped }) => {
+        Script::Calls(Call { number, words, mut before, mut after, strict, dropped, ways }) => {
             let message = "the call of `/etc/eks/bootstrap.sh` is read and carried out by the plan; the rest of the script becomes steps before and after it";
             tell.note(codes::DIFFERENCE, own.key_span, message, "nothing has to be changed");
             helper::tell_of_missing(script, own.key_span, &variables, tell);
             shell::tell_of_dropped(&dropped, &line, tell);
+            shell::tell_of_ways(&ways, &line, tell);
             signal_calls::tell_of_left(script, number, &line, tell);
             let steps = before.iter_mut().chain(after.iter_mut());
             shell::reboots::mend(script, steps, &line, tell);

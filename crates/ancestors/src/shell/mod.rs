@@ -14,9 +14,11 @@ mod reading;
 pub(crate) mod reboots;
 pub(crate) mod script;
 mod settle;
+mod status;
 mod telling;
 mod units;
 mod values;
+mod way;
 mod words;
 
 pub(crate) use certain::certain;
@@ -25,4 +27,5 @@ pub(crate) use lines::{Line, lines};
 pub(crate) use script::{filled, is_one_call, value};
 pub(crate) use telling::tell_of_dropped;
 pub(crate) use values::assignment;
+pub(crate) use way::{has_proxy, tell_of_ways};
 pub(crate) use words::raw;

@@ -11,6 +11,7 @@ use super::prefix::{BOOTSTRAP, first_word, is_plain_answer, prefix};
 use super::script::{Dropped, HELPER, STRICT, Why};
 use super::units::{Block, Unit, units};
 use super::values::Values;
+use super::way::Way;
 
 /// Files of eksctl's own that people read in.
 const SOURCED: [&str; 2] = ["/etc/eksctl/", "/var/lib/cloud/scripts/eksctl/"];
@@ -25,6 +26,10 @@ const LOOKS: [&str; 9] = ["echo", "printf", "ls", "chmod", "test", "[", "stat", 
 pub(super) struct Called {
     pub(super) number: u32,
     pub(super) words: Vec<String>,
+    /// What decides by which way it asks EKS.
+    pub(super) ways: Vec<Way>,
+    /// Whether something on its line answers its failure.
+    pub(super) is_answered: bool,
     /// Whether the shell has become the call.
     replaces: bool,
 }
@@ -37,7 +42,7 @@ pub(super) struct Shell {
     /// Whether it may end anywhere before the call.
     pub(super) may_end: bool,
     /// Whether programs get all variables.
-    exports_all: bool,
+    pub(super) exports_all: bool,
 }
 
 /// A script on its way.
@@ -149,6 +154,9 @@ impl Reading {
             let words = code.split(|letter: char| !super::values::is_name(letter));
             self.exported.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
         }
+        if unit.block.is_none() && unit.has(&["unset"]) {
+            self.exported.retain(|name| !super::halves::mentions(&code, name));
+        }
         if unit.reads_in {
             self.values.doubt(unit.number, &first_line(&code));
         }
@@ -214,9 +222,7 @@ impl Reading {
 
     /// Whether a line reads in a file of eksctl's own.
     fn is_sourced(&self, line: &str) -> bool {
-        let file = line.strip_prefix("source ").or_else(|| line.strip_prefix(". "));
-        self.of_eksctl
-            && file.is_some_and(|file| SOURCED.iter().any(|folder| file.trim().starts_with(folder)))
+        self.of_eksctl && reads_eksctls(line)
     }
 
     /// Takes the values that commands set, if they do nothing else and what they set is known.
@@ -282,7 +288,9 @@ impl Reading {
                 return Err(Why::Twice(*first));
             }
             let words = self.words(number, command, &begin, script)?;
-            self.call = Some(Called { number, words, replaces: begin.replaces });
+            let ways = self.ways(number, &begin, script);
+            let is_answered = behind == Behind::Fails;
+            self.call = Some(Called { number, words, ways, is_answered, replaces: begin.replaces });
             if without_redirections(command) != command {
                 self.dropped.push((number, redirections(command), Dropped::Output));
             }
@@ -350,6 +358,12 @@ impl Reading {
             (false, false) => self.plain(of_text(number, &last)),
         }
     }
+}
+
+/// Whether a line reads in a file of eksctl's own.
+fn reads_eksctls(line: &str) -> bool {
+    let file = line.strip_prefix("source ").or_else(|| line.strip_prefix(". "));
+    file.is_some_and(|file| SOURCED.iter().any(|folder| file.trim().starts_with(folder)))
 }
 
 /// A command of the script by itself.

@@ -7,6 +7,7 @@ use super::lines;
 use super::prefix::prefix;
 use super::reading::Reading;
 use super::units::{Block, units};
+use super::way::Way;
 
 pub(crate) use super::prefix::BOOTSTRAP;
 
@@ -36,6 +37,8 @@ pub(crate) struct Call {
     pub(crate) strict: bool,
     /// Commands that nobody gives any more or that come to something else, with their lines and what becomes of them.
     pub(crate) dropped: Vec<(u32, String, Dropped)>,
+    /// What decides by which way it asks EKS.
+    pub(crate) ways: Vec<Way>,
 }
 
 /// What becomes of a command that is not done as the script would do it.
@@ -43,6 +46,8 @@ pub(crate) struct Call {
 pub(crate) enum Dropped {
     /// It is done where the call fails.
     OnFailure,
+    /// It asks how the call ended.
+    Status,
     /// It reads what the call writes.
     Reader,
     /// It is never done: the shell has become the call.

@@ -22,7 +22,7 @@ fn why(script: &str) -> (u32, Why) {
 #[test]
 fn a_script_is_taken_apart_around_its_call() {
     let script = "#!/bin/bash\nset -ex\nsource /var/lib/cloud/scripts/eksctl/bootstrap.helper.sh\nPODS=40\ntouch /a\n/etc/eks/bootstrap.sh ${CLUSTER_NAME} \\\n  --kubelet-extra-args \"--max-pods=$PODS\"\ntouch /b\n";
-    let Call { number, words, before, after, strict, dropped } = call(script);
+    let Call { number, words, before, after, strict, dropped, .. } = call(script);
     assert_eq!(number, 6);
     assert_eq!(words, ["demo", "--kubelet-extra-args", "--max-pods=40"]);
     let head = format!("#!/bin/bash\nset -ex\n{STRICT}\nPODS=40\n");

@@ -65,7 +65,8 @@ impl Reading {
     }
 
     pub(super) fn settled(mut self) -> Script {
-        let Some(Called { number, words, .. }) = self.call.take() else { return Script::CallsNothing };
+        self.tell_of_status();
+        let Some(Called { number, words, ways, .. }) = self.call.take() else { return Script::CallsNothing };
         let does = |pieces: &[Piece]| pieces.iter().any(|piece| piece.kind == Kind::Does);
         let traps = self.before.iter().any(|piece| piece.kind == Kind::Does && piece.unit.has(&["trap"]));
         let first = does(&self.before);
@@ -93,6 +94,7 @@ impl Reading {
             after,
             strict: self.shell.may_end,
             dropped: self.dropped,
+            ways,
         })
     }
 

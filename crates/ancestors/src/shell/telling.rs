@@ -68,6 +68,12 @@ pub(crate) fn tell_of_dropped(
                 ),
                 "use `signals` to tell somebody, or a hook for `on-failure`",
             ),
+            Dropped::Status => (
+                format!(
+                    "`{command}` asks how the call ended, and is come to only where it has succeeded: what stands there for a failure is not carried out, the agent tries again and tells how it ended"
+                ),
+                "use `signals` to tell somebody, or a hook for `on-failure`",
+            ),
             Dropped::Reader | Dropped::Output => (
                 format!("`{command}` does not get what the call writes: the plan takes its place"),
                 "the agent's own log is in the journal, see `journalctl -u bringup`",

@@ -90,13 +90,14 @@ pub(super) fn steps(document: &Node, has_config: bool, tell: &mut Teller<'_>) ->
         return None;
     }
     let call = split(whole).filter(|_| document.get("read").is_some() && has_config);
-    let Some(Call { mut before, mut after, dropped, words, strict, .. }) = call else {
+    let Some(Call { mut before, mut after, dropped, words, strict, ways, .. }) = call else {
         let message = "this script calls `nodeadm init`, and what it joins with cannot be read beforehand";
         tell.error(codes::FIELD_REFUSED, at.span, message, HINT);
         return None;
     };
     let line = |number: u32| Span::point(script.span.start.line.saturating_add(number).saturating_sub(1), 1);
     shell::tell_of_dropped(&dropped, &line, tell);
+    shell::tell_of_ways(&ways, &line, tell);
     let signals = super::settle(whole, &mut before, &mut after, &line, tell);
     let sources = sources(&words);
     let when = |text: &str| match (&before, &after) {

@@ -248,8 +248,9 @@ fn translated(
         Span::point(line, 1)
     };
     match Script::of(whole, &BTreeMap::new()) {
-        Script::Calls(Call { words, mut before, mut after, dropped, strict, .. }) => {
+        Script::Calls(Call { words, mut before, mut after, dropped, strict, ways, .. }) => {
             shell::tell_of_dropped(&dropped, &line, tell);
+            shell::tell_of_ways(&ways, &line, tell);
             let signals = settle(whole, &mut before, &mut after, &line, tell);
             let mut steps = Vec::new();
             let when = |text: &str| match (&before, &after) {

@@ -52,6 +52,7 @@ pub(super) fn taken_out(
                 if !all.contains(&told) {
                     all.push(told);
                 }
+                tell_of_proxy(command, at(number), tell);
                 if reboots.iter().any(|reboot| *reboot > number) {
                     tell_of_reboot(at(number), tell);
                 }
@@ -247,6 +248,18 @@ fn tell_of_region(unknown: &str, span: Span, tell: &mut Teller<'_>) {
     );
     let hint = "nothing has to be done, unless the stack is in another region";
     tell.note(codes::DIFFERENCE, span, message, hint);
+}
+
+/// The agent signals through the document's proxy, and through no other.
+fn tell_of_proxy(command: &str, span: Span, tell: &mut Teller<'_>) {
+    let words: Vec<&str> = shell::raw(command).into_iter().map(|(word, _)| word).collect();
+    for flag in ["--https-proxy", "--http-proxy"] {
+        if value_of(&words, flag).is_some() {
+            let message = format!("`{flag}` of `{PROGRAM}` is not carried out: the agent signals without it");
+            let hint = "write `spec: {proxy: {https: ...}}` with `--with additions.yaml`, which containerd and kubelet get, too";
+            tell.warning_unless(shell::has_proxy, (codes::FIELD_DIFFERS, span), message, hint);
+        }
+    }
 }
 
 fn tell_of_reboot(span: Span, tell: &mut Teller<'_>) {

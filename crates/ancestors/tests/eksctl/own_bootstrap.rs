@@ -269,3 +269,15 @@ fn a_signal_in_an_own_bootstrap_is_told() {
     let wanted = "warning ancestor/field-differs 15 this `cfn-signal` stays a command of its step";
     assert!(told(&text).iter().any(|line| line.starts_with(wanted)), "{:#?}", told(&text));
 }
+
+/// `bootstrap.sh` asks EKS through the proxy that the script exports.
+#[test]
+fn a_proxy_that_an_own_bootstrap_exports_is_told() {
+    let script =
+        calling("", "").replace("    /etc/eks", "    export HTTPS_PROXY=http://p:3128\n    /etc/eks");
+    assert!(
+        is_told(&config(&script), "warning ancestor/field-differs 14 `HTTPS_PROXY`"),
+        "{:#?}",
+        told(&config(&script))
+    );
+}
