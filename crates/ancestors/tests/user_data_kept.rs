@@ -266,6 +266,38 @@ fn a_proxy_that_the_call_gets_is_told() {
     assert_eq!(warned(&flag, "`--https-proxy` of `cfn-signal`"), ["3:1"], "{:#?}", flag.findings);
 }
 
+/// systemd reads drop-ins by their names: those behind the plan's own add to it, or take its place.
+#[test]
+fn drop_ins_behind_the_plans_own_count() {
+    let told = |name: &str, content: &str| {
+        let read = of(&format!(
+            "#!/bin/bash\ncat <<E > /etc/systemd/system/kubelet.service.d/{name}\n[Service]\n{content}\nE\n/etc/eks/bootstrap.sh demo\n"
+        ));
+        group(&read);
+        let about = read.findings.iter().filter(|finding| finding.message.contains("kubelet.service.d"));
+        about.map(|finding| finding.message.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(told("proxy.conf", "EnvironmentFile=/etc/environment"), Vec::<String>::new());
+    assert!(told("20-proxy.conf", "EnvironmentFile=/etc/environment")[0].contains("count for nothing"));
+    assert!(told("99-start.conf", "ExecStart=\nExecStart=/usr/bin/kubelet")[0].contains("takes the place"));
+    assert!(told("99-x.conf", "Environment=KUBELET_EXTRA_ARGS=--v=4")[0].contains("count for nothing"));
+    assert_eq!(told("99-x.conf", "LimitNOFILE=5"), Vec::<String>::new());
+}
+
+/// A path in a variable is told of where the file is changed, and not where the variable is set.
+#[test]
+fn files_in_variables_are_told_where_they_are_changed() {
+    let read = of(
+        "#!/bin/bash\nC=/etc/kubernetes/kubelet/kubelet-config.json\nT=/etc/containerd/config.toml\nsed -i s/a/b/ \"${T}\"\n/etc/eks/bootstrap.sh demo\njq .a $C > /x && mv /x $C\n",
+    );
+    assert_eq!(warned(&read, "/etc/containerd/config.toml"), ["4:1"], "{:#?}", read.findings);
+    assert_eq!(places(&read, Severity::Note, "kubelet-config.json"), Vec::<String>::new());
+    let early = of(
+        "#!/bin/bash\nC=/etc/kubernetes/kubelet/kubelet-config.json\nsed -i s/a/b/ $C\n/etc/eks/bootstrap.sh demo\n",
+    );
+    assert_eq!(places(&early, Severity::Note, "kubelet-config.json"), ["3:1"], "{:#?}", early.findings);
+}
+
 /// What a NodeConfig hangs on is shown where it stands, too.
 #[test]
 fn what_a_written_node_config_hangs_on_is_shown_where_it_stands() {

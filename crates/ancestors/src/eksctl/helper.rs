@@ -12,6 +12,7 @@ use super::{kubelet, marks};
 use crate::codes;
 use crate::shell::{halves, script};
 use crate::tell::Teller;
+use crate::user_data::paths::Paths;
 
 /// What else the helper defines, and no step gets.
 const MISSING: [&str; 3] = ["KUBELET_ARGS", "TOKEN", "get_metadata"];
@@ -123,6 +124,13 @@ pub(super) fn fits(variable: &str, flag: &str) -> bool {
 /// Where the file may say what a variable holds.
 pub(super) fn where_said(variable: &str) -> &'static str {
     OF_CLUSTER.iter().find(|(name, ..)| *name == variable).map_or("it", |(.., place)| *place)
+}
+
+/// A script with the helper's paths in the place of its variables, line by line.
+pub(super) fn with_paths(script: &str, variables: &BTreeMap<&'static str, String>) -> String {
+    let is_own = |name: &str| script.contains(&format!("{name}="));
+    let paths = ["KUBELET_CONFIG", "KUBELET_EXTRA_CONFIG"].into_iter().filter(|name| !is_own(name));
+    Paths::given(paths.filter_map(|name| Some((name, variables.get(name)?.as_str())))).filled(script)
 }
 
 /// Variables of the helper that a script uses, and that hold nothing.

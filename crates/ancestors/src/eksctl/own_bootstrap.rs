@@ -3,6 +3,7 @@
 //! Such scripts end in a call of `/etc/eks/bootstrap.sh`, which would start kubelet behind the plan's back. So the call
 //! is read rather than run: what its flags say is carried out, and what the script does before and after are steps.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use bringup_diag::{Position, Span};
@@ -17,6 +18,7 @@ use crate::shell;
 use crate::shell::script::{Call, Opaque, Script, Why};
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
+use crate::user_data::overtaken::When;
 use crate::user_data::{signal_calls, unknown};
 
 pub(super) fn carry_out(
@@ -75,9 +77,14 @@ pub(super) fn carry_out(
             if said.without_max_pods && parts.settings.max_pods.is_none() {
                 call::differs("use-max-pods", "write the number as `maxPodsPerNode`", at, tell);
             }
-            if let Some(script) = before {
-                overtaken::tell_of(&script, own.key_span, parts.settings.is_docker(), tell);
-            }
+            let when = |line: &str, of: u32| match of.cmp(&number) {
+                _ if shell::reads_eksctls(line) => None,
+                Ordering::Less => Some(When::Before),
+                Ordering::Equal => None,
+                Ordering::Greater => Some(When::After),
+            };
+            let whole = helper::with_paths(script, &variables);
+            overtaken::tell_of(&whole, parts.settings.is_docker(), &when, &line, tell);
         }
         Script::CallsNothing => {
             let message =
@@ -89,7 +96,9 @@ pub(super) fn carry_out(
             let written = at.text().unwrap_or_default();
             shell::reboots::mend(written, [&mut script], &line, tell);
             helper::tell_of_missing(&script, own.key_span, &variables, tell);
-            overtaken::tell_of(&script, own.key_span, parts.settings.is_docker(), tell);
+            let when = |_: &str, _: u32| Some(When::Before);
+            let whole = helper::with_paths(written, &variables);
+            overtaken::tell_of(&whole, parts.settings.is_docker(), &when, &line, tell);
             push_step(parts, at, "before-bootstrap", &script, ("before", "runtime", "pause"), &variables);
             marks::add_facts(&mut parts.labels, given);
         }

@@ -5,11 +5,12 @@ use bringup_yaml::Node;
 
 use super::family::Family;
 use super::group::Given;
-use super::overtaken;
+use super::{node_config, overtaken};
 use crate::codes;
 use crate::shell;
 use crate::tell::Teller;
 use crate::tree::{Branch, list, plain, text};
+use crate::user_data::overtaken::When;
 
 /// The phase before which all of them have ended: nothing of the node is set up by then.
 const SET_UP: &str = "runtime";
@@ -61,7 +62,9 @@ pub(super) fn before_bootstrap(given: &Given<'_>, tell: &mut Teller<'_>) -> Vec<
 /// Tells of commands that change what the plan does not heed.
 pub(super) fn tell_of_overtaken(given: &Given<'_>, docker: bool, tell: &mut Teller<'_>) {
     for item in given.fields.items("preBootstrapCommands") {
-        overtaken::tell_of(item.text().unwrap_or_default(), item.span, docker, tell);
+        let at = |number: u32| node_config::line(item, number);
+        let when = |_: &str, _: u32| Some(When::Before);
+        overtaken::tell_of(item.text().unwrap_or_default(), docker, &when, &at, tell);
     }
 }
 

@@ -24,6 +24,7 @@ mod words;
 pub(crate) use certain::certain;
 pub(crate) use commands::{Behind, commands};
 pub(crate) use lines::{Line, lines};
+pub(crate) use reading::reads_eksctls;
 pub(crate) use script::{filled, is_one_call, value};
 pub(crate) use telling::tell_of_dropped;
 pub(crate) use values::assignment;

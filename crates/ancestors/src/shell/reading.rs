@@ -361,7 +361,7 @@ impl Reading {
 }
 
 /// Whether a line reads in a file of eksctl's own.
-fn reads_eksctls(line: &str) -> bool {
+pub(crate) fn reads_eksctls(line: &str) -> bool {
     let file = line.strip_prefix("source ").or_else(|| line.strip_prefix(". "));
     file.is_some_and(|file| SOURCED.iter().any(|folder| file.trim().starts_with(folder)))
 }

@@ -100,7 +100,7 @@ pub(super) fn steps(document: &Node, has_config: bool, tell: &mut Teller<'_>) ->
     shell::tell_of_ways(&ways, &line, tell);
     let signals = super::settle(whole, &mut before, &mut after, &line, tell);
     let sources = sources(&words);
-    let when = |text: &str| match (&before, &after) {
+    let when = |text: &str, _: u32| match (&before, &after) {
         _ if sources.iter().any(|source| text.contains(path_of(source))) => None,
         (Some(before), _) if before.contains(text) => Some(When::Before),
         (_, Some(after)) if after.contains(text) => Some(When::After),

@@ -10,8 +10,9 @@ pub(crate) mod init;
 mod launch;
 mod launch_fields;
 mod launch_values;
-mod overtaken;
+pub(crate) mod overtaken;
 pub(crate) mod parts;
+pub(crate) mod paths;
 pub(crate) mod runcmd;
 mod scaling;
 mod signal;
@@ -209,7 +210,7 @@ fn lay_scripts(trees: &mut [Node], scripts: &[&Node], earlier: &[usize], tell: &
         };
         let laid = if joins == Joins::Config { drop_ins::of_script(whole) } else { Vec::new() };
         drop_ins::tell_of(&laid, &place, tell);
-        let when = |line: &str| (!laid.iter().any(|laid| laid.line == line)).then_some(when);
+        let when = |line: &str, _: u32| (!laid.iter().any(|laid| laid.line == line)).then_some(when);
         overtaken::tell_of(whole, joins, &when, &place, tell);
         number = number.saturating_add(1);
         let name = format!("script-{number}");
@@ -253,7 +254,7 @@ fn translated(
             shell::tell_of_ways(&ways, &line, tell);
             let signals = settle(whole, &mut before, &mut after, &line, tell);
             let mut steps = Vec::new();
-            let when = |text: &str| match (&before, &after) {
+            let when = |text: &str, _: u32| match (&before, &after) {
                 (Some(before), _) if before.contains(text) => Some(When::Before),
                 (_, Some(after)) if after.contains(text) => Some(When::After),
                 _ => None,

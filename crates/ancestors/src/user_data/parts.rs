@@ -63,7 +63,8 @@ pub(super) fn lay(trees: &mut [Node], parts: &[(&Node, &Node)], calls: bool, tel
             let joins = if calls { Joins::Call } else { Joins::Config };
             let laid = if calls { Vec::new() } else { drop_ins::of_part(&all, document) };
             drop_ins::tell_of(&laid, &at, tell);
-            let when = |line: &str| (!laid.iter().any(|laid| laid.line == line)).then_some(When::Before);
+            let when =
+                |line: &str, _: u32| (!laid.iter().any(|laid| laid.line == line)).then_some(When::Before);
             overtaken::tell_of(content, joins, &when, &at, tell);
         }
         let mut part = Branch::new(document.span);

@@ -150,12 +150,15 @@ fn fields_inside_a_node_config_are_named_with_their_lines() {
 #[test]
 fn commands_that_change_what_the_plan_overtakes_are_told_of() {
     let text = config(
-        "nodeGroups:\n- name: ng\n  amiFamily: AmazonLinux2\n  preBootstrapCommands:\n  - sed -i '/^set -o errexit/a export USE_MAX_PODS=false' /etc/eks/bootstrap.sh\n  - touch /etc/fine\n",
+        "nodeGroups:\n- name: ng\n  amiFamily: AmazonLinux2\n  preBootstrapCommands:\n  - sed -i '/^set -o errexit/a export USE_MAX_PODS=false' /etc/eks/bootstrap.sh\n  - touch /etc/fine\n  - sed -i s/a/b/ /etc/eks/containerd/containerd-config.toml\n  - echo 'm5.large 9' >> /etc/eks/eni-max-pods.txt\n  - cp /x /etc/systemd/system/kubelet.service.d/05-x.conf\n  - printf '[Service]\\nEnvironment=A=b\\n' > /etc/systemd/system/kubelet.service.d/99-x.conf\n",
     );
     assert_eq!(
         told(&text),
         [
-            "warning ancestor/field-differs 11 this command has to do with `/etc/eks/bootstrap.sh`, which is not run on the node: what it changes there is lost"
+            "warning ancestor/field-differs 11 this line has to do with `/etc/eks/bootstrap.sh`, which is not run on the node: what it changes there is lost",
+            "warning ancestor/field-differs 13 this line has to do with `/etc/eks/containerd/containerd-config.toml`, which `bootstrap.sh` reads and the plan does not: what it changes there is lost",
+            "warning ancestor/field-differs 14 this line has to do with `/etc/eks/eni-max-pods.txt`, which `bootstrap.sh` reads and the plan does not: what it changes there is lost",
+            "warning ancestor/field-differs 15 this line has to do with `/etc/systemd/system/kubelet.service.d/`: kubelet is started by a drop-in of the plan's own, and `ExecStart`, `EnvironmentFile` and `KUBELET_EXTRA_ARGS` of others count for nothing",
         ]
     );
 }

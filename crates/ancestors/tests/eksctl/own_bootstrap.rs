@@ -248,6 +248,25 @@ fn a_file_system_for_bpf_is_mounted_on_amazon_linux_2() {
     assert_eq!(units(&calling("", "--mount-bpf-fs false")), Vec::<String>::new());
 }
 
+/// kubelet reads eksctl's own file here: what is edited elsewhere behind the call is lost, by whatever name it goes.
+#[test]
+fn files_that_are_edited_behind_the_call_are_told_with_their_lines() {
+    for edit in [
+        "echo \"$(jq '.eventRecordQPS=0' $KUBELET_CONFIG)\" > $KUBELET_CONFIG",
+        "jq .a ${KUBELET_CONFIG} > /tmp/x && cp /tmp/x ${KUBELET_CONFIG}",
+        "sed -i s/a/b/ /etc/kubernetes/kubelet/kubelet-config.json",
+    ] {
+        let text = config(&format!("{}    {edit}\n    systemctl restart kubelet\n", calling("", "")));
+        let wanted = "warning ancestor/field-differs 15 this line has to do with `/etc/kubernetes/kubelet/`, which kubelet does not read here";
+        assert!(told(&text).iter().any(|line| line.starts_with(wanted)), "{edit}: {:#?}", told(&text));
+    }
+    let text = config(&format!("{}    cat $KUBELET_EXTRA_CONFIG\n", calling("", "")));
+    let wanted = "warning ancestor/field-differs 15 this line has to do with `/etc/eksctl/kubelet-extra.json`, which is not there";
+    assert!(told(&text).iter().any(|line| line.starts_with(wanted)), "{:#?}", told(&text));
+    let text = config(&format!("{}    echo a >> /etc/sysctl.conf\n", calling("", "")));
+    assert!(!is_told(&text, "has to do with"), "{:#?}", told(&text));
+}
+
 /// What a call hangs on is shown where it stands in the text.
 #[test]
 fn a_word_that_is_not_known_is_shown_where_it_stands() {
