@@ -70,13 +70,14 @@ const BOTH: &[Joins] = &[Joins::Call, Joins::Config];
 const CALL: &[Joins] = &[Joins::Call];
 const CALLED: &[Joins] = &[Joins::Call, Joins::Eksctl];
 const CONFIG: &[Joins] = &[Joins::Config];
+const CONFIGURED: &[Joins] = &[Joins::Config, Joins::Eksctl];
 const EKSCTL: &[Joins] = &[Joins::Eksctl];
 
 /// What eksctl's own fields say of a node.
 const FIELDS: &str = "`labels`, `taints`, `maxPodsPerNode` or `kubeletExtraConfig`";
 
 /// Docker's configuration is not among them: the plan lays one field over it, and what a script has written stays.
-const FILES: [File; 20] = [
+const FILES: [File; 21] = [
     File { path: "/etc/eks/bootstrap.sh", of: EKSCTL, fate: Fate::NotRun, field: FIELDS },
     File {
         path: "/etc/eks/nodeadm.d",
@@ -129,7 +130,7 @@ const FILES: [File; 20] = [
     },
     File {
         path: "/etc/containerd/base-runtime-spec.json",
-        of: CONFIG,
+        of: CONFIGURED,
         fate: Fate::Written,
         field: "`containerd: {baseRuntimeSpec: {...}}` into the NodeConfig, or a file",
     },
@@ -144,6 +145,12 @@ const FILES: [File; 20] = [
         of: BOTH,
         fate: Fate::Written,
         field: "nothing: the plan writes what the node joins with",
+    },
+    File {
+        path: "/etc/systemd/system/snap.kubelet-eks.daemon.service.d/",
+        of: EKSCTL,
+        fate: Fate::Started,
+        field: "`kubelet: {flags: {...}, environment: {...}}`",
     },
     File {
         path: "/etc/systemd/system/kubelet.service.d/",

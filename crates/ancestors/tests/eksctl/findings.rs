@@ -163,6 +163,29 @@ fn commands_that_change_what_the_plan_overtakes_are_told_of() {
     );
 }
 
+/// Ubuntu's kubelet is a snap with a unit of its own, and what containers start from is the plan's in the place of nodeadm.
+#[test]
+fn files_of_each_family_that_the_plan_overtakes_are_told_of() {
+    for (family, command, path) in [
+        (
+            "Ubuntu2204",
+            "cp /x /etc/systemd/system/snap.kubelet-eks.daemon.service.d/05-x.conf",
+            "/etc/systemd/system/snap.kubelet-eks.daemon.service.d/",
+        ),
+        (
+            "AmazonLinux2023",
+            "sed -i s/1/2/ /etc/containerd/base-runtime-spec.json",
+            "/etc/containerd/base-runtime-spec.json",
+        ),
+    ] {
+        let text = config(&format!(
+            "nodeGroups:\n- name: ng\n  amiFamily: {family}\n  preBootstrapCommands:\n  - {command}\n"
+        ));
+        let wanted = format!("warning ancestor/field-differs 11 this line has to do with `{path}`");
+        assert!(told(&text).iter().any(|line| line.starts_with(&wanted)), "{:#?}", told(&text));
+    }
+}
+
 /// Whether an agent comes is said beside eksctl's document: notes about one are told only where there is one.
 #[test]
 fn notes_about_the_agent_follow_what_additions_say_of_it() {
