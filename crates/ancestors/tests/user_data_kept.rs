@@ -122,6 +122,7 @@ fn what_asks_how_the_call_ended_is_told() {
             &[],
         ),
         ("touch /x\nif [ $? -ne 0 ]; then poweroff; fi\n", &[]),
+        ("RC=$?\nyum update || RC=1\nif [ $RC -ne 0 ]; then poweroff; fi\n", &[]),
     ] {
         let read = of(&format!("{call}{rest}"));
         group(&read);

@@ -28,7 +28,10 @@ impl Reading {
         }
         let asks: Vec<&Piece> = match held(&first.unit) {
             Some(name) => {
-                self.after.iter().filter(|piece| halves::used(&piece.unit.code).contains(name)).collect()
+                // Where it is set anew, it is about something else, too.
+                let behind = self.after.iter().skip(1);
+                let held = behind.take_while(|piece| !piece.unit.sets().contains(&name));
+                held.filter(|piece| halves::used(&piece.unit.code).contains(name)).collect()
             }
             None => vec![first],
         };
