@@ -295,8 +295,9 @@ impl FirstStage {
         }
         // A unit that is enabled now was not yet when this boot was planned.
         for name in &self.enabled {
+            let left = if Unit::is_kernels_mount(name) { " || :" } else { "" };
             let name = word(name);
-            let _ = writeln!(script, "systemctl enable {name}\nsystemctl start --no-block {name}");
+            let _ = writeln!(script, "systemctl enable {name}\nsystemctl start --no-block {name}{left}");
         }
         script.push_str(")\n");
         let files: usize = sizes.iter().map(|size| size.bytes).sum();

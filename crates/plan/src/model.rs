@@ -193,6 +193,15 @@ pub struct Unit {
     pub placed_by: PlacedBy,
 }
 
+impl Unit {
+    /// Whether it mounts one of the kernel's own file systems, such as `sys-fs-bpf.mount`: a systemd that mounts them by itself
+    /// refuses to start units for them.
+    pub fn is_kernels_mount(name: &str) -> bool {
+        let path = name.strip_suffix(".mount").unwrap_or_default();
+        ["sys-", "proc-", "dev-"].iter().any(|root| path.starts_with(root))
+    }
+}
+
 /// Who puts a unit in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -96,15 +96,15 @@ def boots(name):
     return case
 
 
-def alone(name, *words):
+def alone(name, file, *words):
     """What a person has, with nothing given beside it: the lab makes up what it expects of the world."""
 
     def case(lab):
         machine = lab.machine(f"example {name}, alone")
         place = TOP / "examples" / name
-        trial = machine.boot(place / "cluster.yaml", "--with", place / "additions.yaml", *words, patience=90).came_up()
+        trial = machine.boot(place / file, "--with", place / "additions.yaml", *words, patience=90).came_up()
         assert len(machine.calls()) == 1, machine.calls()
-        for made_up in ALONE[name]:
+        for made_up in ALONE.get(name, ()):
             assert any(made_up in stand_in for stand_in in trial.outcome["stand_ins"]), trial.outcome["stand_ins"]
 
     return case
@@ -118,7 +118,9 @@ ALONE = {
 
 
 def cases():
-    yield "examples/eksctl: Ubuntu's snap, with nothing given", alone("eksctl", "--group", "batch")
-    yield "examples/kops, with nothing given: the additions' own assertions hold", alone("kops", "--group", "gpu")
+    yield "examples/eksctl: Ubuntu's snap, with nothing given", alone("eksctl", "cluster.yaml", "--group", "batch")
+    yield "examples/kops, with nothing given: the additions' own assertions hold", alone("kops", "cluster.yaml", "--group", "gpu")
+    yield "examples/bootstrap, built anew, with nothing given", alone("bootstrap", "user-data.sh")
+    yield "examples/nodeadm, built anew, with nothing given", alone("nodeadm", "user-data.txt")
     for name in EXAMPLES:
         yield f"examples/{name} comes up", boots(name)

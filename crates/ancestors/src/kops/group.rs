@@ -79,6 +79,9 @@ pub(super) fn group(
         role,
         span,
     };
+    let message = "the agent is taken to be in the image, where kops fetches its own";
+    let hint = "put it there, or have it fetched with `--with additions.yaml`: `spec: {nodeGroups: [{agent: {from: fetch, downloads: {...}}}]}`";
+    tell.note_of_agent((span, true), (codes::DIFFERENCE, span), message, hint);
     let mut branch = Branch::new(span);
     let place =
         document.get("metadata").and_then(|metadata| metadata.get("name")).map_or(span, |name| name.span);

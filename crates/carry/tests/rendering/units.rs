@@ -105,6 +105,11 @@ fn without_an_agent_units_are_started_by_the_carrier() {
             ..sample::unit("kubelet.service", None, PlacedBy::Carrier)
         },
         sample::unit("containerd.service", None, PlacedBy::Carrier),
+        // A systemd that mounts it by itself refuses to start it.
+        bringup_plan::Unit {
+            enabled: Some(true),
+            ..sample::unit("sys-fs-bpf.mount", Some("[Mount]\nWhat=bpffs\n"), PlacedBy::Carrier)
+        },
     ];
     let start = Action::StartUnit { unit: "containerd.service".to_owned(), reads: Vec::new() };
     plan.steps.push(sample::step("runtime", Phase::Runtime, start));
@@ -121,10 +126,16 @@ fn without_an_agent_units_are_started_by_the_carrier() {
             "systemctl restart --no-block containerd.service",
             "systemctl enable kubelet.service",
             "systemctl start --no-block kubelet.service",
+            "systemctl enable sys-fs-bpf.mount",
+            "systemctl start --no-block sys-fs-bpf.mount || :",
         ]
     );
     let config: Value = serde_json::from_slice(&load.render(Carrier::Ignition).bytes).unwrap();
-    let units = json!([{"name": "containerd.service", "enabled": true}, {"name": "kubelet.service", "enabled": true}]);
+    let units = json!([
+        {"name": "containerd.service", "enabled": true},
+        {"name": "kubelet.service", "enabled": true},
+        {"name": "sys-fs-bpf.mount", "enabled": true, "contents": "[Mount]\nWhat=bpffs\n"},
+    ]);
     assert_eq!(config["systemd"]["units"], units);
 }
 

@@ -11,6 +11,7 @@ use bringup_systemd::{Activity, JobEnd, Systemd};
 
 use super::{Doing, Stopped, install, old_data};
 use crate::kept::{self, Installed};
+use crate::teller::Teller;
 
 pub(crate) const UNITS: &str = "/etc/systemd/system";
 
@@ -49,7 +50,14 @@ pub(super) fn place(doing: &Doing<'_>) -> Result<Success, Stopped> {
     systemd.reload()?;
     for unit in enabled {
         // This boot was planned before the unit was there. Nothing is waited for: it may wait for us.
-        systemd.start(unit)?;
+        match systemd.start(unit) {
+            Err(fault) if fault.is("BadUnitSetting") && Unit::is_kernels_mount(unit) => {
+                Teller::note(&format!(
+                    "`{unit}` is left to systemd, which mounts this file system by itself"
+                ));
+            }
+            started => drop(started?),
+        }
     }
     Ok(Success { changed, ..Success::default() })
 }
