@@ -202,7 +202,10 @@ pub fn read_around(inputs: &[Input<'_>], around: &[Around<'_>]) -> Read {
     for (number, (input, parts)) in inputs.iter().zip(&parts).enumerate() {
         let resource = input.name.split_once('#').map(|(_, name)| (number, name));
         for Part { name, text, kind } in parts {
-            let told = || unreadable::finding(name, text).or_else(|| open_comment(name, text));
+            let told = || {
+                let finding = unreadable::finding(name, text).or_else(|| unreadable::of_eksctl(name, text));
+                finding.or_else(|| open_comment(name, text))
+            };
             if let Some(finding) = kind.is_none().then(told).flatten() {
                 findings.push(finding);
                 continue;

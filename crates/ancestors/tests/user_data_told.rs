@@ -394,6 +394,16 @@ fn a_cloud_config_that_joins_nothing_says_what_it_is() {
         "{:#?}",
         read.findings
     );
+    // Also where a person's own call is beside eksctl's scripts, whose files it reads in.
+    let helper = "/var/lib/cloud/scripts/eksctl/bootstrap.helper.sh";
+    let read = of(&format!(
+        "#cloud-config\nruncmd:\n- [/bin/bash, -c, \"source {helper}\\n/etc/eks/bootstrap.sh demo\"]\nwrite_files:\n- content: ''\n  path: {helper}\n"
+    ));
+    assert!(
+        hints(&read, "eksctl makes").iter().any(|hint| hint.contains("ClusterConfig")),
+        "{:#?}",
+        read.findings
+    );
 }
 
 /// The scripts of a group's steps, with their names.

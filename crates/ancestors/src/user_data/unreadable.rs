@@ -6,6 +6,9 @@ use bringup_yaml::{Limits, parse};
 
 use crate::codes;
 
+/// How a file of a cloud-config begins that is one of eksctl's scripts.
+const SCRIPTS_OF_EKSCTL: &str = "path: /var/lib/cloud/scripts/eksctl/";
+
 /// Where eksctl has put what its nodes are set up with.
 const OF_EKSCTL: [&str; 2] = ["/etc/eksctl/", "/var/lib/cloud/scripts/eksctl/"];
 
@@ -21,6 +24,12 @@ pub(crate) fn finding(name: &str, text: &str) -> Option<Finding> {
     Some(Finding::error(codes::FIELD_REFUSED, message).at(Place::new(name, Span::point(1, 1))).hint(hint))
 }
 
+/// The same of a cloud-config that brings eksctl's own scripts, whatever else it calls.
+pub(crate) fn of_eksctl(name: &str, text: &str) -> Option<Finding> {
+    let brings = text.lines().any(|line| line.trim_start().starts_with(SCRIPTS_OF_EKSCTL));
+    cloud_config(name, text).filter(|_| brings)
+}
+
 /// The same of a cloud-config that joins no cluster.
 pub(crate) fn cloud_config(name: &str, text: &str) -> Option<Finding> {
     let first = text.trim_start_matches('\u{feff}').lines().next()?.trim_end();
@@ -29,7 +38,7 @@ pub(crate) fn cloud_config(name: &str, text: &str) -> Option<Finding> {
     }
     let (message, hint) = if OF_EKSCTL.iter().any(|folder| text.contains(folder)) {
         (
-            "this is the user-data that eksctl makes, a cloud-config whose own scripts join the node, not a document",
+            "this is the user-data that eksctl makes, a cloud-config whose own scripts are to join the node, not a document",
             "give eksctl's ClusterConfig; or write a document of `flavour: eks` with what stands in its files: kubelet-extra.json as `kubelet: {config: {...}}`, docker-extra.json as `runtime: {dockerConfig: {...}}`, of kubelet.env the cluster's name as `aws: {clusterName: ...}`, CLUSTER_DNS as `network: {dns: [...]}`, NODE_LABELS as `labels`, NODE_TAINTS as `taints`",
         )
     } else {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use bringup_spec::bootstrap_flags::BootstrapRuntime;
+use bringup_spec::bootstrap_flags::{BPF_MOUNT, BootstrapRuntime};
 use bringup_spec::{OnFailure, Phase, Text};
 use bringup_yaml::{Value, to_yaml};
 
@@ -17,20 +17,6 @@ const BOOTSTRAP_KUBECONFIG: &str = "/var/lib/kubelet/bootstrap-kubeconfig";
 
 /// How the drop-in with further arguments begins and ends, if a call wrote it.
 const EXTRA_ARGS: (&str, &str) = ("[Service]\nEnvironment='KUBELET_EXTRA_ARGS=", "'\n");
-
-const BPF: &str = "[Unit]\n\
-    Description=BPF mounts\n\
-    Documentation=https://docs.kernel.org/bpf/index.html\n\
-    DefaultDependencies=no\n\
-    Before=local-fs.target umount.target\n\
-    After=swap.target\n\n\
-    [Mount]\n\
-    What=bpffs\n\
-    Where=/sys/fs/bpf\n\
-    Type=bpf\n\
-    Options=rw,nosuid,nodev,noexec,relatime,mode=700\n\n\
-    [Install]\n\
-    WantedBy=multi-user.target\n";
 
 impl Call<'_> {
     /// The units that the agent places.
@@ -67,10 +53,10 @@ impl Call<'_> {
 
     /// Nothing where such a file system is mounted already, or somebody else sees to it.
     fn bpf(&self) -> Option<Unit> {
-        let ours = self.image.bpf_unit.as_deref() == Some(BPF);
+        let ours = self.image.bpf_unit.as_deref() == Some(BPF_MOUNT);
         let wanted = ours || (self.image.bpf_unit.is_none() && !self.image.bpf_mounted);
         let wanted = wanted && !self.image.bpf_by_systemd;
-        wanted.then(|| Unit { enabled: Some(true), ..unit("sys-fs-bpf.mount", Some(BPF.to_owned())) })
+        wanted.then(|| Unit { enabled: Some(true), ..unit("sys-fs-bpf.mount", Some(BPF_MOUNT.to_owned())) })
     }
 
     fn drop_ins(&mut self, target: &Target, pause: &str) -> BTreeMap<String, String> {

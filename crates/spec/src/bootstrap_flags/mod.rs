@@ -16,6 +16,21 @@ pub use words::split;
 
 use crate::codes;
 
+/// The unit `sys-fs-bpf.mount` of a node that the script has set up.
+pub const BPF_MOUNT: &str = "[Unit]\n\
+    Description=BPF mounts\n\
+    Documentation=https://docs.kernel.org/bpf/index.html\n\
+    DefaultDependencies=no\n\
+    Before=local-fs.target umount.target\n\
+    After=swap.target\n\n\
+    [Mount]\n\
+    What=bpffs\n\
+    Where=/sys/fs/bpf\n\
+    Type=bpf\n\
+    Options=rw,nosuid,nodev,noexec,relatime,mode=700\n\n\
+    [Install]\n\
+    WantedBy=multi-user.target\n";
+
 /// What a call asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BootstrapRequest {
