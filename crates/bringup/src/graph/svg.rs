@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use bringup_lab::timeline::style;
+
 use super::{Graph, Item, Kind};
 use crate::report::escaped;
 
@@ -14,9 +16,20 @@ const GAP: usize = 36;
 /// Letters of a line in a box, in the face that is used.
 const LONGEST: usize = 48;
 
-const STYLE: &str = "\
-svg{--ink:#1d2430;--soft:#5b6575;--sheet:#fff;--box:#e4eefb;--line:#3b73b9;--unit:#ecebf5;--unit-line:#7a74b0;--gate:#e0f3ec;--gate-line:#17805c}\
-@media(prefers-color-scheme:dark){svg{--ink:#e4e8ee;--soft:#9aa5b4;--sheet:#1b1f26;--box:#1d3350;--line:#6ea3e6;--unit:#2c2a44;--unit-line:#a39cdf;--gate:#12352a;--gate-line:#4cc79b}}\
+/// Names of colours, each in light and in dark surroundings.
+const COLOURS: [(&str, &str, &str); 9] = [
+    ("ink", "#1d2430", "#e4e8ee"),
+    ("soft", "#5b6575", "#9aa5b4"),
+    ("sheet", "#fff", "#1b1f26"),
+    ("box", "#e4eefb", "#1d3350"),
+    ("line", "#3b73b9", "#6ea3e6"),
+    ("unit", "#ecebf5", "#2c2a44"),
+    ("unit-line", "#7a74b0", "#a39cdf"),
+    ("gate", "#e0f3ec", "#12352a"),
+    ("gate-line", "#17805c", "#4cc79b"),
+];
+
+const RULES: &str = "\
 .sheet{fill:var(--sheet)}.title{font:600 15px system-ui,sans-serif;fill:var(--ink)}\
 .name{font:600 13px ui-monospace,Menlo,Consolas,monospace;fill:var(--ink)}.line{font:12px ui-monospace,Menlo,Consolas,monospace;fill:var(--ink)}\
 .when,.label{font:11.5px system-ui,sans-serif;fill:var(--soft)}\
@@ -52,10 +65,10 @@ pub(super) fn drawn(graph: &Graph) -> String {
     for place in &placed {
         draw_box(&mut body, place);
     }
-    let title = escaped(&graph.title);
+    let (title, style) = (escaped(&graph.title), style(RULES, &COLOURS));
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" role=\"img\" aria-label=\"{title}\">\n\
-         <style>{STYLE}</style>\n<rect class=\"sheet\" width=\"{WIDTH}\" height=\"{height}\"/>\n\
+         <style>{style}</style>\n<rect class=\"sheet\" width=\"{WIDTH}\" height=\"{height}\"/>\n\
          <text class=\"title\" x=\"{LEFT}\" y=\"30\">{title}</text>\n{body}</svg>\n"
     )
 }

@@ -2,10 +2,12 @@
 
 mod lanes;
 mod page;
+mod style;
 mod svg;
 mod text;
 
 pub use page::page;
+pub use style::style;
 pub use svg::svg;
 pub use text::line;
 
