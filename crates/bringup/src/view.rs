@@ -138,6 +138,8 @@ pub(crate) struct OriginView {
     pub(crate) path: Option<String>,
     /// The line of the document.
     pub(crate) line: Option<u32>,
+    /// The file with that line, where it is another than the document's own: additions, a part of user-data.
+    pub(crate) file: Option<String>,
 }
 
 impl OriginView {
@@ -149,13 +151,15 @@ impl OriginView {
             Origin::Default(why) => ("default", None, why.clone()),
             Origin::Node(why) => ("node", None, why.clone()),
         };
+        let place = path.map(|path| document.key_place(path));
         Self {
             subject: provenance.subject.clone(),
             value: provenance.value.clone(),
             kind,
             why,
             path: path.map(ToString::to_string),
-            line: path.map(|path| document.key_place(path).span.start.line),
+            line: place.as_ref().map(|place| place.span.start.line),
+            file: place.map(|place| place.file).filter(|file| *file != document.file),
         }
     }
 }

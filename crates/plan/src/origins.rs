@@ -335,13 +335,15 @@ impl Finder<'_> {
 
     /// Fields of kubelet's configuration that a default of ours holds, but another value decided.
     fn correct(&mut self) {
-        let pods =
-            self.found.iter().find(|value| value.subject == "max pods").map(|value| value.origin.clone());
+        let pods = self.found.iter().find(|value| value.subject == "max pods").cloned();
         let domain = Self::spec_path(["network", "domain"]);
         for value in &mut self.found {
             match value.subject.as_str() {
                 "kubelet config maxPods" => {
-                    value.origin = pods.clone().unwrap_or_else(|| value.origin.clone());
+                    // A flag that only the node can fill in says another number than the field.
+                    if let Some(pods) = pods.as_ref().filter(|pods| pods.value == value.value) {
+                        value.origin = pods.origin.clone();
+                    }
                 }
                 "kubelet config clusterDomain" if is_written(self.document.tree(), &domain) => {
                     value.origin = Origin::Document(domain.clone());

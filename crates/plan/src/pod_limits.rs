@@ -10,6 +10,15 @@ use crate::{Origin, PodLimit, aws, codes, max_pods, reservations};
 /// More pods on one node than anybody runs: Kubernetes itself is made for 110, and EC2 has addresses for 737.
 const MANY_PODS: u32 = 1000;
 
+/// What the number of pods that kubelet takes is called among the origins.
+const TAKEN: &str = "max pods";
+
+/// What the number of pods that memory is kept for is called, where it is another.
+const KEPT_FOR: &str = "pods that memory is kept for";
+
+const FLAG: &[&str] = &["kubelet", "flags", "max-pods"];
+const FIELD: &[&str] = &["kubelet", "config", "maxPods"];
+
 /// How many pods a node takes, which must be some and not too many.
 pub(crate) fn checked_pod_limit(context: &mut Context<'_>) -> PodLimit {
     let limit = pod_limit(context);
@@ -51,23 +60,56 @@ pub(crate) fn pods_per_core(group: &NodeGroup) -> Option<u32> {
 }
 
 /// The number that kubelet is told where the image's program keeps memory for the pods of the instance type all the same.
-/// A flag stands above the configuration, and `bootstrap.sh` is given the document's number as one.
 pub(crate) fn told_pods(context: &Context<'_>) -> Option<u32> {
+    told(context).map(|(pods, _)| pods)
+}
+
+/// That number and where it stands in the group.
+/// A flag stands above the configuration, and `bootstrap.sh` is given the document's number as one.
+fn told(context: &Context<'_>) -> Option<(u32, &'static [&'static str])> {
     if !context.takes_as_given() {
         return None;
     }
     let kubelet = &context.group.kubelet;
     let flag = kubelet.flags.get("max-pods").and_then(|text| text.as_literal()?.parse().ok());
+    let flag = flag.map(|pods| (pods, FLAG));
     let config = kubelet.config.get("maxPods").and_then(serde_json::Value::as_u64);
-    let config = config.and_then(|pods| u32::try_from(pods).ok());
+    let config = config.and_then(|pods| u32::try_from(pods).ok()).map(|pods| (pods, FIELD));
     let given = match context.group.max_pods {
-        Some(MaxPods::Fixed(pods)) => Some(pods),
+        Some(MaxPods::Fixed(pods)) => Some((pods, ["maxPods"].as_slice())),
         _ => None,
     };
     match context.group.in_place_of {
         Some(ImageProgram::Bootstrap) => flag.or(given).or(config),
         _ => flag.or(config).or(given),
     }
+}
+
+/// Says what kubelet is told where memory is kept for other pods, and gives what the number of those is called.
+fn tell_told(context: &mut Context<'_>) -> &'static str {
+    let flag = context.group.kubelet.flags.get("max-pods").filter(|text| text.as_literal().is_none());
+    let flag = flag.filter(|_| context.takes_as_given()).map(|text| (text.to_string(), FLAG));
+    let told = flag.or_else(|| told(context).map(|(pods, keys)| (pods.to_string(), keys)));
+    let Some((pods, keys)) = told else { return TAKEN };
+    let path = context.at(keys.iter().copied());
+    context.origin(TAKEN, pods, Origin::Document(path));
+    KEPT_FOR
+}
+
+/// Says for how many pods memory is kept, or how many the node takes where nothing else tells kubelet.
+fn tell_limit(context: &mut Context<'_>, subject: &'static str, pods: impl Into<String>, origin: Origin) {
+    let pods = pods.into();
+    let told = told_pods(context).map(|told| told.to_string());
+    if subject == TAKEN || told.as_ref() != Some(&pods) && !keeps_memory_by_itself(context) {
+        context.origin(subject, pods, origin);
+    }
+}
+
+/// Whether the operator says how much memory is kept, which then goes by no number of pods.
+fn keeps_memory_by_itself(context: &Context<'_>) -> bool {
+    let kubelet = &context.group.kubelet;
+    let reserved = kubelet.config.get("kubeReserved").and_then(|reserved| reserved.get("memory"));
+    reserved.is_some() || kubelet.flags.contains_key("kube-reserved")
 }
 
 /// How many pods a node takes, and says where that came from.
@@ -85,12 +127,11 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
             "write a number, or leave it to `maxPods`, which knows the instance type",
         );
     }
-    let given = config.map(|pods| (pods, ["kubelet", "config", "maxPods"]));
-    let given = flag.map(|pods| (pods, ["kubelet", "flags", "max-pods"])).or(given);
+    let given = flag.map(|pods| (pods, FLAG)).or(config.map(|pods| (pods, FIELD)));
     if let Some((pods, keys)) = given
         && !context.takes_as_given()
     {
-        let path = context.at(keys);
+        let path = context.at(keys.iter().copied());
         if let Some(MaxPods::Fixed(other)) = &group.max_pods
             && u64::from(*other) != pods
         {
@@ -101,18 +142,17 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
                 "keep `maxPods` and remove this",
             );
         }
-        context.origin("max pods", pods.to_string(), Origin::Document(path));
+        context.origin(TAKEN, pods.to_string(), Origin::Document(path));
         return PodLimit::Fixed(u32::try_from(pods).unwrap_or(u32::MAX));
     }
     let path = context.at(["maxPods"]);
-    let mut subject = "max pods";
+    let subject = tell_told(context);
     let limit = match &group.max_pods {
         Some(MaxPods::Fixed(pods)) => {
-            context.origin("max pods", pods.to_string(), Origin::Document(path.clone()));
             if !context.takes_as_given() {
+                context.origin(TAKEN, pods.to_string(), Origin::Document(path));
                 return PodLimit::Fixed(*pods);
             }
-            subject = "pods that memory is kept for";
             PodLimit::Interfaces { prefix_delegation: false, custom_networking: false, cap: None }
         }
         Some(MaxPods::Interfaces(PodNetworking { expression: Some(cel), .. })) => {
@@ -135,7 +175,8 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
                 "write a number, or `platform: aws`",
             );
         }
-        context.origin(
+        tell_limit(
+            context,
             subject,
             max_pods::DEFAULT.to_string(),
             Origin::Default("Kubernetes' own default".to_owned()),
@@ -153,23 +194,18 @@ fn pod_limit(context: &mut Context<'_>) -> PodLimit {
         };
         let path = context.at(keys.iter().copied());
         tell_of_kept_memory(context, pods);
-        context.origin(subject, pods.to_string(), Origin::Derived(path, how.to_owned()));
+        tell_limit(context, subject, pods.to_string(), Origin::Derived(path, how.to_owned()));
         return PodLimit::Fixed(pods);
     }
-    context.origin(
-        subject,
-        "@{maxPods}",
-        Origin::Node("from the instance type and its interfaces".to_owned()),
-    );
+    let origin = Origin::Node("from the instance type and its interfaces".to_owned());
+    tell_limit(context, subject, "@{maxPods}", origin);
     limit
 }
 
 /// What we would keep for the pods that kubelet is told, beside what the image's program keeps.
 fn tell_of_kept_memory(context: &mut Context<'_>, pods: u32) {
     let Some(told) = told_pods(context).filter(|told| *told != pods) else { return };
-    let kubelet = &context.group.kubelet;
-    let reserved = kubelet.config.get("kubeReserved").and_then(|reserved| reserved.get("memory"));
-    if reserved.is_some() || kubelet.flags.contains_key("kube-reserved") {
+    if keeps_memory_by_itself(context) {
         return;
     }
     let [kept, ours] = [pods, told].map(reservations::memory_mib);

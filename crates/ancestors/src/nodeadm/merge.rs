@@ -1,7 +1,7 @@
 //! Several NodeConfigs as one tree, by nodeadm's rules: what is written later wins, unless it is empty; flags add up; free
 //! documents are merged deeply, and there what is empty wins too.
 
-use bringup_yaml::{Content, Entry, Node, Scalar, Style};
+use bringup_yaml::{Content, Node, Scalar, Style};
 
 use crate::codes;
 use crate::fields::is_nothing;
@@ -64,7 +64,10 @@ fn lay_deeply(base: &mut Node, over: &Node) {
         (Content::Map(entries), Content::Map(more)) => {
             for entry in more {
                 match entries.iter_mut().find(|there| there.key == entry.key) {
-                    Some(Entry { value, .. }) => lay_deeply(value, &entry.value),
+                    Some(there) => {
+                        lay_deeply(&mut there.value, &entry.value);
+                        there.key_span = entry.key_span;
+                    }
                     None => entries.push(entry.clone()),
                 }
             }

@@ -210,7 +210,10 @@ fn reason(group: &GroupView, step: &Step) -> Option<String> {
 /// Where a value came from, in words.
 fn because(origin: &OriginView) -> String {
     let place = match (&origin.path, origin.line) {
-        (Some(path), Some(line)) => format!("{path}, line {line}"),
+        (Some(path), Some(line)) => match &origin.file {
+            Some(file) => format!("{path}, line {line} of {file}"),
+            None => format!("{path}, line {line}"),
+        },
         (Some(path), None) => path.clone(),
         (None, _) => String::new(),
     };
@@ -227,7 +230,7 @@ fn as_json(group: &GroupView, subject: Option<&str>) -> Value {
         .map(|origin| {
             json!({
                 "subject": origin.subject, "value": origin.value, "origin": origin.kind, "why": origin.why,
-                "path": origin.path, "line": origin.line,
+                "path": origin.path, "line": origin.line, "file": origin.file,
             })
         })
         .collect();

@@ -346,6 +346,27 @@ fn publishing_lays_out_plans_and_agents_by_digest() {
     }
 }
 
+/// What another program's input says is found where it stands: in the call, and in the last NodeConfig that says it.
+#[test]
+fn the_number_of_pods_is_explained_as_kubelet_is_told_it() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    for (example, input, pods, line) in [
+        ("bootstrap", "user-data.sh", "58", "line 8\n"),
+        ("nodeadm", "user-data.txt", "30", "line 8 of user-data.txt#part-002\n"),
+    ] {
+        let arguments = ["explain", input, "--with", "additions.yaml", "max pods"];
+        let output = run(&examples.join(example), &arguments);
+        assert_eq!(output.status.code(), Some(0), "{example}: {}", error(&output));
+        let expected = format!(
+            "  max pods  {pods}\n            the document: spec.nodeGroups[0].kubelet.config.maxPods, {line}"
+        );
+        assert!(out(&output).contains(&expected), "{example}: {}", out(&output));
+        let memory = [&arguments[..4], &["memory is kept"]].concat();
+        let kept = out(&run(&examples.join(example), &memory));
+        assert!(kept.contains("pods that memory is kept for  @{maxPods}\n"), "{example}: {kept}");
+    }
+}
+
 #[test]
 fn a_code_is_explained_and_a_misspelt_one_is_suggested() {
     let output = run(Path::new("."), &["explain", "document/unknown-key"]);

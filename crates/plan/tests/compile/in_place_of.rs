@@ -4,7 +4,7 @@
 //! cases `containerdv1-runtime-config-nvidia` and `containerdv2-runtime-config-nvidia`.
 
 use bringup_diag::Severity;
-use bringup_plan::Action;
+use bringup_plan::{Action, Origin};
 use bringup_spec::Document;
 use serde_json::Value;
 use toml::Table;
@@ -176,4 +176,46 @@ fn a_flag_of_another_programs_input_is_told_in_its_words() {
     let (severity, message) = told(&nodeadm("1.33", both));
     assert_eq!(severity, Severity::Warning);
     assert!(message.starts_with("`logging.verbosity` of kubelet's configuration has no effect"), "{message}");
+}
+
+/// The number that kubelet is told and where it stands; beside it for how many pods memory is kept, where that is another.
+#[test]
+fn the_number_of_pods_that_kubelet_is_told_has_its_own_origin() {
+    let told = |document: &Document| {
+        let pods = compiled(document).provenance.into_iter().filter(|known| known.subject.contains("pods"));
+        let pods = pods.map(|known| match known.origin {
+            Origin::Document(path) | Origin::Derived(path, _) => {
+                let path = path.to_string();
+                let path = path.strip_prefix("spec.nodeGroups[0].").unwrap_or(&path);
+                format!("{}: {} by {path}", known.subject, known.value)
+            }
+            _ => format!("{}: {}", known.subject, known.value),
+        });
+        pods.collect::<Vec<_>>()
+    };
+    let kept_for = "pods that memory is kept for";
+    let config = "kubelet: {config: {maxPods: 30}}";
+    assert_eq!(
+        told(&nodeadm("1.33", config)),
+        ["max pods: 30 by kubelet.config.maxPods".to_owned(), format!("{kept_for}: @{{maxPods}}")]
+    );
+    let large = format!("instanceTypes: [m5.large]\n{config}");
+    assert_eq!(
+        told(&nodeadm("1.33", &large)),
+        ["max pods: 30 by kubelet.config.maxPods".to_owned(), format!("{kept_for}: 29 by instanceTypes")]
+    );
+    // As many as the interfaces of an m5.large take: memory is kept for those that kubelet takes.
+    let same = large.replace("30", "29");
+    assert_eq!(told(&nodeadm("1.33", &same)), ["max pods: 29 by kubelet.config.maxPods"]);
+    // Memory that the operator sets goes by no number.
+    let own = large.replace("maxPods: 30", "maxPods: 30, kubeReserved: {memory: 1Gi}");
+    assert_eq!(told(&nodeadm("1.33", &own)), ["max pods: 30 by kubelet.config.maxPods"]);
+    // A flag stands above all else, then what `bootstrap.sh` passes on as one.
+    let both = "maxPods: 40\nkubelet: {config: {maxPods: 30}}";
+    assert_eq!(told(&bootstrap(both))[0], "max pods: 40 by maxPods");
+    assert_eq!(told(&nodeadm("1.33", both))[0], "max pods: 30 by kubelet.config.maxPods");
+    let all = both.replace("config:", "flags: {max-pods: '20'}, config:");
+    assert_eq!(told(&bootstrap(&all))[0], "max pods: 20 by kubelet.flags.max-pods");
+    // Where nothing tells kubelet, it is the instance type.
+    assert_eq!(told(&nodeadm("1.33", "instanceTypes: [m5.large]")), ["max pods: 29 by instanceTypes"]);
 }
