@@ -29,6 +29,7 @@ mod tkestack;
 mod tree;
 mod user_data;
 
+pub use meeting::Meeting;
 pub use read::{
     Around, Input, Read, Refused, hint_at_additions, is_foreign, is_of_units, is_unit_file, joins_a_node,
     read, read_around,

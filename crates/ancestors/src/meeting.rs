@@ -24,6 +24,33 @@ pub(crate) const GATHERING: &str = "meet-the-agent.sh";
 /// How long cloud-init waits for the steps, in seconds.
 const PATIENCE: u32 = 3600;
 
+/// What a script does in this meeting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meeting {
+    /// The step that waits for cloud-init.
+    Awaits,
+    /// The part that lets the steps run.
+    Gathers,
+    /// The part that does so, and then waits for them.
+    GathersAndWaits,
+    /// The step that lets cloud-init go on.
+    Releases,
+}
+
+impl Meeting {
+    /// What a script of a part or of a step does; none if it is another script.
+    pub fn of(script: &str) -> Option<Self> {
+        let has = |test: &str, file: &str| script.contains(&format!("{test}{PLACE}/{file}"));
+        Some(match (has(": >", "may-run"), has(": >", "have-run")) {
+            (true, _) if has("-e ", "have-run") => Self::GathersAndWaits,
+            (true, _) => Self::Gathers,
+            (false, true) => Self::Releases,
+            (false, false) if has("-e ", "may-run") => Self::Awaits,
+            (false, false) => return None,
+        })
+    }
+}
+
 /// The part: from here on the steps may run, and if it waits, cloud-init goes on when they have ended.
 pub(crate) fn gathering(span: Span, name: &str, waits: bool) -> Node {
     let mut part = Branch::new(span);
@@ -73,4 +100,24 @@ fn step(span: Span, name: &str, on_failure: &str, script: String) -> Branch {
     step.put("onFailure", text(span, on_failure));
     step.put("script", text(span, script));
     step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_script_of_a_meeting_is_known_by_what_it_does() {
+        let span = Span::point(1, 1);
+        let script = |node: &Node, key: &str| node.get(key).and_then(Node::text).map(ToOwned::to_owned);
+        for (node, key, expected) in [
+            (gathering(span, "a", false), "content", Meeting::Gathers),
+            (gathering(span, "a", true), "content", Meeting::GathersAndWaits),
+            (awaiting(span, "a", None), "script", Meeting::Awaits),
+            (releasing(span, "a", ("before", "runtime")), "script", Meeting::Releases),
+        ] {
+            assert_eq!(Meeting::of(&script(&node, key).unwrap()), Some(expected));
+        }
+        assert_eq!(Meeting::of("#!/bin/sh\nls /run/bringup-scripts\n"), None);
+    }
 }

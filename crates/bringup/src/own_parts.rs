@@ -48,6 +48,8 @@ pub(crate) struct Act {
     pub(crate) detail: String,
     /// Whether at every boot.
     pub(crate) every_boot: bool,
+    /// Whether it is a script or a command of the operator's, rather than something that cloud-init does.
+    pub(crate) is_program: bool,
 }
 
 impl OwnParts {
@@ -107,12 +109,18 @@ fn acts(parts: &[ResolvedPart]) -> Vec<Act> {
                 (Some(_), Some((_, file))) => (unnumbered(file), "your script"),
                 _ => (masked_line(first), if stage == "init" { "bootcmd" } else { "runcmd" }),
             };
-            Act { stage, title, detail: detail.to_owned(), every_boot: is_boot }
+            Act { stage, title, detail: detail.to_owned(), every_boot: is_boot, is_program: true }
         })
     };
     let modules = |stage: Stage, word: &'static str, wanted: fn(&str) -> bool| {
         inspection.modules.iter().filter(move |act| act.stage == stage && wanted(act.key)).map(move |act| {
-            Act { stage: word, title: act.key.to_owned(), detail: act.does.clone(), every_boot: false }
+            Act {
+                stage: word,
+                title: act.key.to_owned(),
+                detail: act.does.clone(),
+                every_boot: false,
+                is_program: false,
+            }
         })
     };
     acts.extend(steps(&["boothook"]));
@@ -123,6 +131,7 @@ fn acts(parts: &[ResolvedPart]) -> Vec<Act> {
         title: file.path.clone(),
         detail: format!("write_files ({})", file.mode),
         every_boot: false,
+        is_program: false,
     }));
     acts.extend(modules(Stage::Init, "init", |key| key != FIRST));
     acts.extend(modules(Stage::Config, "config", |_| true));
@@ -140,7 +149,13 @@ fn taken_up(part: &ResolvedPart) -> Option<Act> {
         PartType::PartHandler => ("your Python takes up parts", true),
         _ => return None,
     };
-    Some(Act { stage: "boothook", title: part.name.clone(), detail: detail.to_owned(), every_boot })
+    Some(Act {
+        stage: "boothook",
+        title: part.name.clone(),
+        detail: detail.to_owned(),
+        every_boot,
+        is_program: false,
+    })
 }
 
 /// A name without the number that kept it in its place here.

@@ -95,7 +95,7 @@ fn draw(
         let Some(built) = project.built(key, Wish::Plan, None) else { continue };
         findings.append(built.findings);
         if let (Some(view), Some((document, group))) = (built.view, project.group(key)) {
-            drawn.push(Graph::of(&view.plan, &view.operator, &carriers_of(document, group)).drawn(form));
+            drawn.push(Graph::of(&view, group, &carriers_of(document, group)).drawn(form));
         }
     }
     let wrong = findings.has_errors() || drawn.is_empty() && !project.refused().is_empty();

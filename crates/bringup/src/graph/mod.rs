@@ -1,19 +1,20 @@
 //! Who runs what at boot, and who waits for whom, as a graph: units, phases, the gate.
 //!
-//! It is made from the plan alone, and drawn as text, Mermaid, SVG or DOT. Steps of the operator stand by their names;
+//! It is made from the plan and the operator's own parts of user-data, and drawn as text, Mermaid, SVG or DOT. Steps of the operator stand by their names;
 //! what follows from the document is counted.
 
 mod dot;
 mod mermaid;
+mod own_scripts;
 mod svg;
 mod text;
 mod without_agent;
 
 use bringup_plan::{Action, Plan, Step};
-use bringup_spec::{Carrier, Phase};
+use bringup_spec::{Carrier, NodeGroup, Phase};
 
 use crate::arguments::GraphForm;
-use crate::view::Operator;
+use crate::view::{GroupView, Operator};
 
 /// How it ends where something is for one node of several.
 const ELECTED: &str = ", the elected node";
@@ -47,6 +48,8 @@ struct Item {
     lines: Vec<String>,
     /// On which boots and on which nodes.
     when: &'static str,
+    /// Whether it runs beside the way down.
+    beside: bool,
 }
 
 /// From one box to another; to itself where it is tried again.
@@ -58,9 +61,9 @@ struct Arrow {
 }
 
 impl Graph {
-    /// The graph of a plan.
-    pub(crate) fn of(plan: &Plan, operator: &Operator, carriers: &[Carrier]) -> Self {
-        let mut graph = Self::of_all(plan, operator, carriers);
+    /// The graph of a group.
+    pub(crate) fn of(view: &GroupView, group: &NodeGroup, carriers: &[Carrier]) -> Self {
+        let mut graph = Self::of_all(view, group, carriers.first().copied());
         // Where no node is another than the rest, nobody asks on which of them.
         if !graph.boxes.iter().any(|item| item.when.ends_with(ELECTED)) {
             for item in &mut graph.boxes {
@@ -70,16 +73,18 @@ impl Graph {
         graph
     }
 
-    fn of_all(plan: &Plan, operator: &Operator, carriers: &[Carrier]) -> Self {
+    fn of_all(view: &GroupView, group: &NodeGroup, carrier: Option<Carrier>) -> Self {
+        let (plan, operator) = (&view.plan, &view.operator);
         let title = format!("{}/{}: what runs at boot, and what waits for what", plan.cluster, plan.group);
         let mut graph = Self { title, boxes: Vec::new(), arrows: Vec::new() };
         if !plan.units.iter().any(|unit| unit.name == "bringup.service") {
-            without_agent::draw(&mut graph, plan, operator, carriers.first().copied());
+            without_agent::draw(&mut graph, plan, operator, carrier);
             return graph;
         }
-        let carrier = carriers.first().map_or("the carrier", |carrier| brought_by(*carrier));
-        let when = brought_on(carriers.first().copied());
-        let first = graph.add(Kind::Carrier, carrier, vec!["places plan and units".to_owned()], when);
+        let lines = vec!["places plan and units".to_owned()];
+        let brought = carrier.map_or("the carrier", brought_by);
+        let first = graph.add(Kind::Carrier, brought, lines, brought_on(carrier));
+        let awaited = own_scripts::draw(&mut graph, first, &view.own, group, carrier);
         let alias = |unit: &str| plan.units.iter().find(|known| known.name == unit)?.aliases.first().cloned();
         let named = |unit: &str| match alias(unit) {
             Some(alias) => format!("{alias} ({unit})"),
@@ -108,6 +113,9 @@ impl Graph {
         graph.phases_after_gate(after, plan, operator);
         if let Some(health) = graph.boxes.iter().position(|item| item.title == Phase::Kubelet.word()) {
             graph.arrow(kubelet, health, "is healthy");
+        }
+        if let Some(awaited) = awaited {
+            awaited.arrow(&mut graph);
         }
         graph
     }
@@ -163,8 +171,15 @@ impl Graph {
     }
 
     fn add(&mut self, kind: Kind, title: &str, lines: Vec<String>, when: &'static str) -> usize {
-        self.boxes.push(Item { kind, title: title.to_owned(), lines, when });
+        self.boxes.push(Item { kind, title: title.to_owned(), lines, when, beside: false });
         self.boxes.len() - 1
+    }
+
+    /// Has a box stand beside the way down.
+    fn beside(&mut self, index: usize) {
+        if let Some(item) = self.boxes.get_mut(index) {
+            item.beside = true;
+        }
     }
 
     fn arrow(&mut self, from: usize, to: usize, label: &'static str) {

@@ -13,6 +13,8 @@ const RIGHT: usize = LEFT + BOX_WIDTH + 150;
 const WIDTH: usize = RIGHT + BOX_WIDTH + 170;
 const LINE: usize = 17;
 const GAP: usize = 36;
+/// The height of a box without lines of its own.
+const EMPTY: usize = 2 * LINE + 14;
 /// Letters of a line in a box, in the face that is used.
 const LONGEST: usize = 48;
 
@@ -73,18 +75,25 @@ pub(super) fn drawn(graph: &Graph) -> String {
     )
 }
 
-/// Boxes from top to bottom; kubelet stands beside the way that goes on below the gate.
+/// Boxes from top to bottom; beside the way down stand kubelet, below the gate, and what cloud-init runs meanwhile.
 fn placed(graph: &Graph) -> (Vec<Placed<'_>>, usize) {
     let mut y = 52;
     let mut bottom = y;
+    // Where the next box in the right column has room.
+    let mut room = y;
     let mut placed = Vec::new();
     for item in &graph.boxes {
-        let height = 2 * LINE + 14 + item.lines.len() * LINE;
+        let height = EMPTY + item.lines.len() * LINE;
         let is_kubelet = item.kind == Kind::Unit && item.title.contains("kubelet");
-        let x = if is_kubelet { RIGHT } else { LEFT };
-        placed.push(Placed { item, x, y, height });
-        bottom = bottom.max(y + height);
-        if !is_kubelet {
+        if is_kubelet || item.beside {
+            // What cloud-init runs is clear of what the agent's unit says at its right edge.
+            let y = y.max(room) + if is_kubelet { 0 } else { EMPTY };
+            placed.push(Placed { item, x: RIGHT, y, height });
+            room = y + height + GAP;
+            bottom = bottom.max(y + height);
+        } else {
+            placed.push(Placed { item, x: LEFT, y, height });
+            bottom = bottom.max(y + height);
             y += height + GAP;
         }
     }
@@ -164,30 +173,32 @@ fn draw_arrow(body: &mut String, from: &Placed<'_>, to: &Placed<'_>, label: &str
 
 /// Between the two columns.
 fn draw_across(body: &mut String, from: &Placed<'_>, to: &Placed<'_>, label: &str) {
-    let (start_x, end_x) =
-        if from.x < to.x { (from.x + BOX_WIDTH, to.x) } else { (from.x + BOX_WIDTH / 2, to.x + BOX_WIDTH) };
-    if from.x < to.x {
-        let (start, end) = (from.middle(), to.y + 16);
-        let turn = start_x + 60;
-        let _ = writeln!(
-            body,
-            "<path class=\"arrow\" d=\"M{start_x} {start}H{turn}V{end}H{}\"/><path class=\"tip\" d=\"M{end_x} {end}l-8 -4v8z\"/>\
-             <text class=\"label\" x=\"{}\" y=\"{}\">{label}</text>",
-            end_x - 8,
-            start_x + 8,
-            start - 6,
-        );
+    let (x, left, right) = (from.x + BOX_WIDTH / 2, from.x.max(to.x), from.x.min(to.x) + BOX_WIDTH);
+    let (path, tip, label_x, label_y) = if from.x < to.x && from.item.kind == Kind::Carrier {
+        // Over the top, clear of what stands between the columns.
+        let (start, into) = (from.middle(), to.x + BOX_WIDTH / 2);
+        let path = format!("M{right} {start}H{into}V{}", to.y - 8);
+        (path, format!("M{into} {}l-4 -8h8z", to.y), right + 8, start - 6)
+    } else if from.x < to.x {
+        let (start, end, turn) = (from.middle(), to.y + 16, right + 60);
+        let path = format!("M{right} {start}H{turn}V{end}H{}", left - 8);
+        (path, format!("M{left} {end}l-8 -4v8z"), right + 8, start - 6)
     } else {
-        let (start, end) = (from.bottom(), to.middle());
-        let _ = writeln!(
-            body,
-            "<path class=\"arrow\" d=\"M{start_x} {start}V{end}H{}\"/><path class=\"tip\" d=\"M{end_x} {end}l8 -4v8z\"/>\
-             <text class=\"label\" x=\"{}\" y=\"{}\">{label}</text>",
-            end_x + 8,
-            end_x + 16,
-            end - 6,
-        );
-    }
+        let end = to.middle();
+        // Down and across; level with each other, only across.
+        let start = if from.bottom() < end {
+            format!("M{x} {}V{end}", from.bottom())
+        } else {
+            format!("M{left} {end}")
+        };
+        let path = format!("{start}H{}", right + 8);
+        (path, format!("M{right} {end}l8 -4v8z"), right + 16, end - 6)
+    };
+    let _ = writeln!(
+        body,
+        "<path class=\"arrow\" d=\"{path}\"/><path class=\"tip\" d=\"{tip}\"/>\
+         <text class=\"label\" x=\"{label_x}\" y=\"{label_y}\">{label}</text>"
+    );
 }
 
 /// As much of a line as a box has room for.

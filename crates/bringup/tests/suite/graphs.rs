@@ -81,6 +81,44 @@ fn boxes_say_no_more_than_they_must() {
     assert!(!eksctl.contains("all nodes") && !tkestack.contains("all nodes"), "{eksctl}{tkestack}");
 }
 
+/// Scripts of user-data run beside the set-up; where a step waits for cloud-init, an arrow leads to it.
+#[test]
+fn what_cloud_init_runs_beside_the_agent_is_drawn() {
+    let kops = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kops");
+    let drawn = |group: &str, form: &str| {
+        let input = ["explain", "cluster.yaml", "--with", "additions.yaml"];
+        let output = run(&kops, &[&input[..], &["--group", group, "--graph", form]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+        out(&output)
+    };
+    let text = drawn("nodes", "text");
+    in_order(
+        &text,
+        &[
+            "[cloud-init]",
+            "runs scripts late: cloud-final.service",
+            "enables: kops-configuration.service",
+            "[cloud-final.service]",
+            "first boot",
+            "lets await-cloud-init end",
+            "waits for release-cloud-init",
+            "◆ zz-status.sh",
+            "is at its scripts: runtime",
+            "[kops-configuration.service",
+            "\n  runtime",
+            "◆ await-cloud-init",
+            "◆ certificates-sh",
+            "◆ release-cloud-init",
+        ],
+    );
+    for form in ["mermaid", "dot", "svg"] {
+        let picture = drawn("nodes", form);
+        assert!(picture.contains("zz-status.sh") && picture.contains("is at its scripts"), "{picture}");
+    }
+    // This group has no parts of its own.
+    assert!(!drawn("gpu", "text").contains("cloud-final"));
+}
+
 /// The seed's arrows between its units, in every form: path to service, kubelet before bootkube, bootkube before tectonic.
 #[test]
 fn the_path_units_of_a_tectonic_master_are_drawn_in_every_form() {
