@@ -3,6 +3,8 @@
 use bringup_progress::Event;
 use serde::Serialize;
 
+use crate::passed_over::{self, Kind, PassedOver};
+
 /// Which kubelet ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -88,6 +90,8 @@ pub struct Outcome {
     pub left_undone: Vec<String>,
     /// What kept the machine from coming up.
     pub failing: Vec<Failing>,
+    /// What failed, in whichever boot, and did not keep the machine from coming up.
+    pub passed_over: Vec<PassedOver>,
     /// The machine's node as the API server has it, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<serde_json::Value>,
@@ -98,6 +102,30 @@ pub struct Outcome {
     /// How it ended.
     #[serde(skip)]
     pub verdict: Verdict,
+}
+
+impl Outcome {
+    /// What it came to, in one clause for people.
+    pub fn told(&self) -> String {
+        match (self.verdict, passed_over::in_one(&self.passed_over)) {
+            (Verdict::CameUp, Some(failed)) => format!("the node came up, but {failed}"),
+            (Verdict::CameUp, None) => "the node came up".to_owned(),
+            (Verdict::Failed, _) => "the node did not come up".to_owned(),
+            (Verdict::NotYet, _) => "the node was not up when the time was over".to_owned(),
+        }
+    }
+
+    /// What failed and was passed over, for people: where and why.
+    pub fn passed(&self) -> impl Iterator<Item = (String, &PassedOver)> {
+        // Nobody counts one boot.
+        let several = self.metadata_requests.len() > 1;
+        self.passed_over.iter().map(move |one| {
+            let boot = if several { format!(" in boot {}", one.boot) } else { String::new() };
+            let how = if one.kind == Kind::Step { "failed and was passed over" } else { "failed" };
+            let why = if one.why.is_empty() { String::new() } else { format!(": {}", one.why) };
+            (format!("{how}{boot}{why}"), one)
+        })
+    }
 }
 
 #[cfg(test)]

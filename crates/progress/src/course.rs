@@ -16,8 +16,8 @@ use bringup_spec::Phase;
 
 use crate::event::Event;
 use crate::made::{Made, made_by};
-use crate::record::{Failure, Record, Success};
-use crate::state::State;
+use crate::record::{Failure, FailureKind, Record, Success};
+use crate::state::{Last, State};
 use crate::status::{Done, Failed, Status, StepProgress};
 
 /// After so many reboots on behalf of one plan, a further one needs the operator.
@@ -290,11 +290,19 @@ impl<'p> Course<'p> {
         let declared =
             plan.steps.iter().flat_map(|step| made_by(step, plan)).map(|made| made.path()).collect();
         let own = state.identity() == Some(identity);
+        let mut continued = BTreeMap::new();
         let progress = plan
             .steps
             .iter()
-            .map(|step| match state.step(&step.name).filter(|_| own) {
-                Some(known) if known.done_for(&known.digest) && !range.has(step.phase) => StepProgress::Done,
+            .enumerate()
+            .map(|(index, step)| match state.step(&step.name).filter(|_| own && !range.has(step.phase)) {
+                Some(known) if known.done_for(&known.digest) => StepProgress::Done,
+                // Another run's; each boot tries it again.
+                Some(known) if known.last == Last::Continued && known.boot == boot => {
+                    let failure = Failure::new(FailureKind::Permanent, known.why.clone(), "");
+                    continued.insert(index, failure);
+                    StepProgress::Continued
+                }
                 _ => StepProgress::Pending,
             })
             .collect();
@@ -311,7 +319,7 @@ impl<'p> Course<'p> {
             hands_over: false,
             declared,
             progress,
-            continued: BTreeMap::new(),
+            continued,
         }
     }
 
@@ -366,7 +374,7 @@ impl<'p> Course<'p> {
     fn is_missing(&self, step: &Step) -> bool {
         !(matches!(step.action, Action::LearnFacts) || step.elected_only || step.others_only)
             && self.state.step(&step.name).is_none_or(|known| {
-                let passed = matches!(known.last, crate::Last::Succeeded | crate::Last::Continued);
+                let passed = matches!(known.last, Last::Succeeded | Last::Continued);
                 !passed || (step.every_boot && known.boot != self.boot)
             })
     }

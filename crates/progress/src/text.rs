@@ -104,10 +104,17 @@ fn head(status: &Status) -> String {
         Standing::Rebooting => "rebooting".to_owned(),
         Standing::HandedOver => format!("step {} of {total}: {step} is left to its own units", done + 1),
         Standing::GaveUp => format!("gave up at step {} of {total}: {step}{attempt}", done + 1),
-        Standing::Done => match status.until {
-            Some(until) => format!("done up to {until}"),
-            None => "done".to_owned(),
-        },
+        Standing::Done => {
+            let until = status.until.map(|until| format!(" up to {until}")).unwrap_or_default();
+            let passed = status.steps.iter().filter(|step| step.progress == StepProgress::Continued);
+            let passed: Vec<String> = passed.map(|step| printable(&step.step)).collect();
+            match passed.as_slice() {
+                [] => format!("done{until}"),
+                names => {
+                    format!("done{until}, but for what failed and was passed over: {}", names.join(", "))
+                }
+            }
+        }
     }
 }
 

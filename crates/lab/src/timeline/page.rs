@@ -13,17 +13,19 @@ main{max-width:1180px;margin:0 auto;padding:32px 28px 64px}h1{font-size:26px;mar
 .good{color:var(--good)}.bad{color:var(--bad)}.wait{color:var(--wait)}\
 .tiles{display:flex;flex-wrap:wrap;gap:12px;margin:0 0 20px}.tile{background:var(--sheet);border:1px solid var(--line);border-radius:8px;padding:8px 16px}\
 .tile b{display:block;font-size:18px}.tile span{color:var(--soft);font-size:13px}\
+pre{background:var(--sheet);border:1px solid var(--line);border-radius:8px;padding:8px 12px;overflow-x:auto}\
 .picture{background:var(--sheet);border:1px solid var(--line);border-radius:10px;overflow-x:auto;padding:6px 0}.picture svg{display:block;max-width:100%;height:auto}\
 details{margin-top:20px}summary{cursor:pointer}table{border-collapse:collapse;width:100%;font-size:13px;margin-top:8px;background:var(--sheet)}\
 th{color:var(--soft);text-align:left;font-weight:600}th,td{padding:3px 10px;border-bottom:1px solid var(--line);vertical-align:top}td:first-child,td:nth-child(2){text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}";
 
 /// The page.
 pub fn page(outcome: &Outcome) -> String {
-    let (class, verdict) = match outcome.verdict {
-        Verdict::CameUp => ("good", "The node came up"),
-        Verdict::Failed => ("bad", "The node did not come up"),
-        Verdict::NotYet => ("wait", "The node was not up when the time was over"),
+    let class = match outcome.verdict {
+        Verdict::CameUp if outcome.passed_over.is_empty() => "good",
+        Verdict::CameUp | Verdict::NotYet => "wait",
+        Verdict::Failed => "bad",
     };
+    let verdict = escaped(&outcome.told()).replacen('t', "T", 1);
     let mut text = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
          <title>{verdict}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1 class=\"{class}\">{verdict}</h1>\n\
@@ -52,6 +54,12 @@ pub fn page(outcome: &Outcome) -> String {
     text.push_str("</div>\n");
     for told in &outcome.disagreements {
         let _ = writeln!(text, "<p class=\"bad\">{}</p>", escaped(told));
+    }
+    for (told, one) in outcome.passed() {
+        let _ = writeln!(text, "<p class=\"bad\">`{}` {}</p>", escaped(&one.what), escaped(&told));
+        if !one.tail.is_empty() {
+            let _ = writeln!(text, "<pre>{}</pre>", escaped(&one.tail));
+        }
     }
     let _ = writeln!(text, "<div class=\"picture\">\n{}</div>", svg(&outcome.events));
     let _ = writeln!(

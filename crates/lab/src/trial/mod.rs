@@ -19,6 +19,7 @@ use crate::intervention::{Done, Wanted};
 use crate::metadata::Metadata;
 use crate::network::{self, METADATA};
 use crate::outcome::{Failing, KubeletKind, Outcome, Requests, Verdict};
+use crate::passed_over::{self, Kind, PassedOver};
 use crate::server::Site;
 use crate::stand_in::{docker, joins_by_kubeadm};
 use crate::{Bench, LabFault, Subject, Wishes, accounts, ended, image_units, interruption, order};
@@ -170,6 +171,7 @@ impl Trial {
 
     fn outcome(&self, verdict: Verdict) -> Result<Outcome, LabFault> {
         let events = order::as_it_happened(&self.events);
+        let failing = self.failing(verdict);
         let disagreements = order::disagreements(&events, self.subject.plan.as_ref());
         let os = match &self.subject.stands_for {
             Some(other) => format!("Debian 12, standing in for {other}"),
@@ -206,7 +208,8 @@ impl Trial {
             metadata_requests: self.requests.clone(),
             disagreements,
             left_undone: self.left_undone()?,
-            failing: self.failing(verdict),
+            passed_over: self.passed_over(&events, &failing),
+            failing,
             node: self.node.clone(),
             status: self.status.clone(),
             events,
@@ -224,21 +227,48 @@ impl Trial {
             let mut failing = Failing::of_agent(status);
             // What a program wrote is kept on the disk, whether or not the agent repeats it.
             if let Some(failing) = failing.as_mut().filter(|failing| failing.tail.is_empty()) {
-                let output = self.layer().path(&format!("/var/lib/bringup/output/{}", failing.what));
-                failing.tail =
-                    String::from_utf8_lossy(&std::fs::read(output).unwrap_or_default()).into_owned();
+                failing.tail = self.output_of(&failing.what);
             }
             return failing.into_iter().collect();
         }
         let boot = self.boots.to_string();
         let own = self.events.iter().filter(|event| event.boot == boot);
-        let directory = format!("--directory={}", self.layer().path("/var/log/journal").display());
-        let tail = |unit: &str| {
-            let unit = format!("--unit={unit}");
-            run("journalctl", &[&directory, &unit, "--lines=10", "--output=cat", "--no-pager", "--quiet"])
-        };
         let failed = ended::failed_units(own).into_iter();
-        failed.map(|unit| Failing::of_unit(unit, tail(unit).unwrap_or_default())).collect()
+        failed.map(|unit| Failing::of_unit(unit, self.log_of(unit))).collect()
+    }
+
+    /// The last lines of a unit's log.
+    fn log_of(&self, unit: &str) -> String {
+        let directory = format!("--directory={}", self.layer().path("/var/log/journal").display());
+        let unit = format!("--unit={unit}");
+        let form = ["--lines=10", "--output=cat", "--no-pager", "--quiet"];
+        run("journalctl", &[[directory.as_str(), &unit].as_slice(), &form].concat()).unwrap_or_default()
+    }
+
+    /// What a step's program wrote, as it is kept on the disk.
+    fn output_of(&self, step: &str) -> String {
+        let path = self.layer().path(&format!("/var/lib/bringup/output/{}", step.replace('/', "_")));
+        String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
+    }
+
+    /// What failed without keeping the machine from coming up, with the end of what it wrote.
+    fn passed_over(&self, events: &[Event], failing: &[Failing]) -> Vec<PassedOver> {
+        let mut passed = passed_over::of(events);
+        passed.retain(|one| failing.iter().all(|failing| failing.what != one.what));
+        let last = self.boots.to_string();
+        for one in &mut passed {
+            // A program's output is that of its last attempt.
+            let is_last = |event: &&Event| event.step == one.what && event.event == "started";
+            let begun = events.iter().rev().find(is_last).map(|event| &event.boot);
+            one.tail = match one.kind {
+                Kind::Step if begun.is_none_or(|boot| *boot == one.boot) => {
+                    passed_over::end(&self.output_of(&one.what))
+                }
+                Kind::Unit if one.boot == last => self.log_of(&one.what),
+                Kind::Step | Kind::Unit => String::new(),
+            };
+        }
+        passed
     }
 
     /// What kubelet wrote in all boots and the control plane in the last one, by name, where they are real.

@@ -1,10 +1,13 @@
 //! Retry, pause, continue, give up.
 
-use bringup_progress::{Entry, FailureKind, Outcome, Record, Standing, StepProgress, Work};
+use bringup_progress::{
+    AtWork, Entry, FailureKind, Outcome, Range, Record, Standing, StepProgress, Work, line, page,
+};
+use bringup_spec::Phase;
 use serde_json::json;
 
 use crate::machine::{Answer, End, Machine};
-use crate::plans::{file, identify, plan, run, step};
+use crate::plans::{file, gate, identify, kubelet, plan, report, run, step};
 
 const TRANSIENT: Answer = Answer::Fails(FailureKind::Transient);
 const PERMANENT: Answer = Answer::Fails(FailureKind::Permanent);
@@ -113,6 +116,26 @@ fn going_on_without_is_visible_and_tried_again_on_the_next_boot() {
     machine.reboot();
     let End::Done(done) = machine.up(&plan) else { panic!() };
     assert_eq!(done.steps[1].progress, StepProgress::Done);
+}
+
+/// Two runs share a boot: one up to the gate, one behind it.
+#[test]
+fn what_one_run_went_on_without_the_next_one_still_shows() {
+    let plan = plan(&[identify(), run("hook", "pre-install", 1, "continue"), gate(), kubelet(), report()]);
+    let early = Range { from: None, until: Some(Phase::Gate) };
+    let late = Range { from: Some(Phase::Kubelet), until: None };
+    let mut machine = Machine::answering("hook", &[TRANSIENT]);
+    let _ = machine.up_within(&plan, early, false);
+    let End::Done(done) = machine.up_within(&plan, late, false) else { panic!() };
+    assert_eq!((done.steps[1].progress, done.steps[1].why.as_str()), (StepProgress::Continued, "no luck"));
+    let status = machine.statuses.last().unwrap();
+    assert_eq!(line(status), "done, but for what failed and was passed over: hook");
+    let page = page(status, 0, AtWork::Somebody);
+    assert!(page.contains("failed    pre-install  hook: no luck\n"), "{page}");
+    machine.reboot();
+    let _ = machine.up_within(&plan, early, false);
+    let End::Done(done) = machine.up_within(&plan, late, false) else { panic!() };
+    assert_eq!((done.steps[1].progress, done.steps[1].why.as_str()), (StepProgress::Done, ""));
 }
 
 #[test]

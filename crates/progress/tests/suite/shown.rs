@@ -147,7 +147,7 @@ fn other_ends_are_told() {
     assert_eq!(line(machine.statuses.last().unwrap()), "gave up at step 3 of 4: driver (attempt 2): no luck");
     let (machine, _) = unlucky("continue", 1);
     let last = machine.statuses.last().unwrap();
-    assert_eq!(line(last), "done");
+    assert_eq!(line(last), "done, but for what failed and was passed over: driver");
     assert!(page(last, 0, AtWork::Nobody).ends_with(
         "\n\ndone      identify      identify\ndone      fetch         file:/etc/a\nfailed    pre-install   driver: no luck\ndone      post-install  last\n"
     ));

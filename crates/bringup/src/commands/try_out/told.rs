@@ -28,12 +28,20 @@ pub(super) fn write(directory: &Path, outcome: &Outcome) -> Result<(), Stop> {
     Ok(())
 }
 
+/// The last lines of what a program wrote.
+fn end(text: &mut String, tail: &str) {
+    let lines: Vec<&str> = tail.lines().collect();
+    for line in lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default() {
+        let _ = writeln!(text, "  | {line}");
+    }
+}
+
 /// For people.
 pub(super) fn summary(outcome: &Outcome, paint: Paint) -> String {
     let verdict = match outcome.verdict {
-        Came::CameUp => paint.good("the node came up"),
-        Came::Failed => paint.error("the node did not come up"),
-        Came::NotYet => paint.warning("the node was not up when the time was over"),
+        Came::CameUp if outcome.passed_over.is_empty() => paint.good(&outcome.told()),
+        Came::CameUp | Came::NotYet => paint.warning(&outcome.told()),
+        Came::Failed => paint.error(&outcome.told()),
     };
     let started =
         outcome.events.iter().any(|event| event.actor == "kubelet.service" && event.event == "started");
@@ -59,10 +67,11 @@ pub(super) fn summary(outcome: &Outcome, paint: Paint) -> String {
         if !failing.fix.is_empty() {
             let _ = writeln!(text, "  {}", failing.fix);
         }
-        let lines: Vec<&str> = failing.tail.lines().collect();
-        for line in lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default() {
-            let _ = writeln!(text, "  | {line}");
-        }
+        end(&mut text, &failing.tail);
+    }
+    for (told, one) in outcome.passed() {
+        let _ = writeln!(text, "{}: {told}", paint.strong(&one.what));
+        end(&mut text, &one.tail);
     }
     for asked in &outcome.left_undone {
         let _ = writeln!(text, "{}: `{asked}` was not done: it did not come to that", paint.error("error"));
@@ -77,7 +86,7 @@ pub(super) fn summary(outcome: &Outcome, paint: Paint) -> String {
 #[cfg(test)]
 mod tests {
     use bringup_diag::Colour;
-    use bringup_lab::Failing;
+    use bringup_lab::{Failing, Kind, PassedOver};
 
     use super::*;
 
@@ -92,6 +101,7 @@ mod tests {
             disagreements: Vec::new(),
             left_undone: Vec::new(),
             failing: Vec::new(),
+            passed_over: Vec::new(),
             node: None,
             status: None,
             events: Vec::new(),
@@ -111,6 +121,30 @@ mod tests {
         let text = summary(&Outcome { failing: vec![failing], ..outcome() }, Paint::new(Colour::Never));
         assert!(text.contains("\ndrivers: it ended with code 3\n  mend it\n  | line 3\n"), "{text}");
         assert!(text.ends_with("  | line 12\n"), "{text}");
+    }
+
+    #[test]
+    fn a_node_that_came_up_without_a_step_is_not_told_as_good() {
+        let passed_over = vec![PassedOver {
+            boot: "1".to_owned(),
+            kind: Kind::Step,
+            what: "drivers".to_owned(),
+            why: "it ended with code 127".to_owned(),
+            tail: "modprobe: not found".to_owned(),
+        }];
+        let outcome = Outcome { came_up: true, verdict: Came::CameUp, passed_over, ..outcome() };
+        let text = summary(&outcome, Paint::new(Colour::Never));
+        let verdict = "the node came up, but `drivers` failed and was passed over: it ended with code 127";
+        assert!(text.starts_with(&format!("\n{verdict}; ")), "{text}");
+        assert!(
+            text.ends_with(
+                "drivers: failed and was passed over: it ended with code 127\n  | modprobe: not found\n"
+            ),
+            "{text}"
+        );
+        let page = page(&outcome);
+        let head = format!("<h1 class=\"wait\">T{}</h1>", &verdict[1..]);
+        assert!(page.contains(&head) && page.contains("<pre>modprobe: not found</pre>"), "{page}");
     }
 
     #[test]
