@@ -62,7 +62,7 @@ words! {
     Continued = "continued",
     /// The course stopped for good.
     GaveUp = "gave-up",
-    /// A program that outlived its agent was found.
+    /// A program that may have outlived its agent is looked for.
     Adopted = "adopted",
     /// The machine is about to reboot.
     Rebooting = "rebooting",

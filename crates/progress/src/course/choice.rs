@@ -21,7 +21,7 @@ pub(super) enum Choice {
     Spent { why: String },
     /// It is to be done; again, where something is said.
     Do { because: String },
-    /// An agent died while its program ran.
+    /// An agent had begun with it and died: its program may run, have ended, or not have been started.
     Adopt,
     /// The reboot that it asked for has happened.
     Rebooted,

@@ -178,7 +178,7 @@ impl Course<'_> {
                     self.tell(
                         &step.name,
                         Happened::Adopted,
-                        "the agent died while its program ran",
+                        "an agent had begun with it and died: its program may run, have ended, or not have been started",
                         around,
                         effects,
                     );

@@ -216,4 +216,10 @@ fn a_paused_agent_that_is_killed_pauses_again_at_the_first_failure() {
     machine.events.clear();
     assert!(matches!(machine.up(&hook(2, "pause")), End::Stuck(_)));
     assert_eq!(machine.words("hook"), ["adopted", "started", "failed", "paused"]);
+    // Nobody knows whether its program had been started.
+    let adopted = machine.events.iter().find(|event| event.event == "adopted").unwrap();
+    assert_eq!(
+        adopted.why,
+        "an agent had begun with it and died: its program may run, have ended, or not have been started"
+    );
 }
