@@ -33,6 +33,11 @@ SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 systemd-nspawn --quiet --register=no --keep-u
 pub(crate) const AGENT_UNITS: [&str; 4] =
     ["bringup.service", "bringup-after.service", "bootkube.service", "tectonic.service"];
 
+/// The units of which the processes are killed: the agent's, and what runs the steps without it.
+pub(crate) fn killed_units() -> impl Iterator<Item = &'static str> {
+    AGENT_UNITS.into_iter().chain([STEPS_UNIT])
+}
+
 /// A container that runs.
 #[derive(Debug)]
 pub(crate) struct Container {
@@ -182,8 +187,11 @@ impl Switch {
 
     /// Kills the agent where it is, or what runs the steps without it. Says whether there was one.
     pub(crate) fn kill_agent(&self) -> bool {
-        let units = AGENT_UNITS.into_iter().chain([STEPS_UNIT]).flat_map(|unit| named(&self.group, unit));
-        units.filter(|unit| std::fs::write(unit.join("cgroup.kill"), "1").is_ok()).count() > 0
+        let units = killed_units().flat_map(|unit| named(&self.group, unit));
+        units
+            .filter(|unit| has_processes(unit) && std::fs::write(unit.join("cgroup.kill"), "1").is_ok())
+            .count()
+            > 0
     }
 }
 
@@ -211,6 +219,12 @@ fn subgroups(group: &Path) -> Vec<PathBuf> {
     directories.map(|entry| entry.path()).collect()
 }
 
+/// Whether there is anybody in a group: the kernel kills nobody just as willingly.
+fn has_processes(group: &Path) -> bool {
+    let events = std::fs::read_to_string(group.join("cgroup.events")).unwrap_or_default();
+    events.lines().any(|line| line == "populated 1")
+}
+
 /// The groups of this name beneath another.
 fn named(group: &Path, name: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -229,4 +243,22 @@ fn remove_groups(group: &Path) {
         remove_groups(&inner);
     }
     let _ = std::fs::remove_dir(group);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_killed_in_a_unit_that_has_ended() {
+        let group = tempfile::tempdir().unwrap();
+        let unit = group.path().join("system.slice").join(STEPS_UNIT);
+        std::fs::create_dir_all(&unit).unwrap();
+        let switch = Switch { group: group.path().to_owned() };
+        assert!(!switch.kill_agent(), "no processes are told of");
+        std::fs::write(unit.join("cgroup.events"), "populated 0\nfrozen 0\n").unwrap();
+        assert!(!switch.kill_agent());
+        std::fs::write(unit.join("cgroup.events"), "populated 1\nfrozen 0\n").unwrap();
+        assert!(switch.kill_agent());
+    }
 }

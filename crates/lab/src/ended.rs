@@ -30,14 +30,11 @@ pub(crate) fn is_stuck(events: &[&Event], quiet: Duration) -> bool {
 /// kubelet was active and healthy for ten seconds. What follows needs an API server: where there is none, the trial ends
 /// with the first step that cannot go on. `quiet` is how long the agent has said nothing.
 pub(crate) fn by_agent(events: &[&Event], plan: &Plan, quiet: Duration) -> Option<Verdict> {
-    let own: Vec<&&Event> = events.iter().filter(|event| event.actor == "agent").collect();
-    let starts = |action: &Action| matches!(action, Action::StartKubelet { .. });
-    let kubelet = plan.steps.iter().find(|step| starts(&step.action)).map(|step| step.name.as_str());
-    let healthy = own.iter().position(|event| {
-        kubelet == Some(event.step.as_str()) && matches!(event.event.as_str(), "finished" | "skipped")
-    });
+    let own: Vec<&Event> = events.iter().filter(|event| event.actor == "agent").copied().collect();
+    let kubelet = kubelets_step(plan);
+    let healthy = healthy_since(&own, kubelet);
     let is_end =
-        |event: &&&Event| matches!(event.event.as_str(), "arrived" | "paused" | "retrying" | "gave-up");
+        |event: &&Event| matches!(event.event.as_str(), "arrived" | "paused" | "retrying" | "gave-up");
     let arrivals = own.iter().filter(|event| event.event == "arrived").count();
     match (healthy, kubelet) {
         (Some(_), _) if quiet >= QUIET => Some(Verdict::CameUp),
@@ -46,6 +43,27 @@ pub(crate) fn by_agent(events: &[&Event], plan: &Plan, quiet: Duration) -> Optio
         (None, None) if arrivals >= 2 => Some(Verdict::CameUp),
         (None, _) => has_given_up(events, quiet).then_some(Verdict::Failed),
     }
+}
+
+/// Whether kubelet was healthy for ten seconds, by the agent's own word, whatever else it is at.
+pub(crate) fn kubelet_is_healthy(events: &[&Event], plan: &Plan) -> bool {
+    healthy_since(events, kubelets_step(plan)).is_some()
+}
+
+/// The step that starts kubelet.
+fn kubelets_step(plan: &Plan) -> Option<&str> {
+    let starts = |action: &Action| matches!(action, Action::StartKubelet { .. });
+    plan.steps.iter().find(|step| starts(&step.action)).map(|step| step.name.as_str())
+}
+
+/// The place of the agent's word that kubelet is healthy.
+fn healthy_since(events: &[&Event], kubelet: Option<&str>) -> Option<usize> {
+    let kubelet = kubelet?;
+    events.iter().position(|event| {
+        event.actor == "agent"
+            && event.step == kubelet
+            && matches!(event.event.as_str(), "finished" | "skipped")
+    })
 }
 
 /// Whether the agent has given up and has ended, and nobody has started it again since. In between it tells those who
@@ -80,6 +98,18 @@ pub(crate) fn failed_units<'a>(events: impl Iterator<Item = &'a Event>) -> BTree
         };
     }
     failed
+}
+
+/// What is waited for in a boot and has not been seen yet: each a step or a unit, and what happens to it. A step that was done
+/// before, and is passed by, has finished.
+pub(crate) fn unseen<'a>(events: &[&Event], until: &'a [(String, String)]) -> Vec<&'a (String, String)> {
+    let is_it = |event: &Event, what: &str| {
+        event.event == what || (what == "finished" && event.event == "skipped" && event.why.is_empty())
+    };
+    let seen = |(who, what): &(String, String)| {
+        events.iter().any(|event| (event.step == *who || event.actor == *who) && is_it(event, what))
+    };
+    until.iter().filter(|one| !seen(one)).collect()
 }
 
 /// What is known of a machine that nobody of ours follows step by step.
@@ -187,11 +217,44 @@ mod tests {
         );
     }
 
+    /// What is waited for may be seen between kubelet's end and the agent's arrival.
+    #[test]
+    fn kubelet_is_healthy_before_the_agent_has_arrived() {
+        let healthy = |list: &[(&str, &str, &str)]| {
+            kubelet_is_healthy(&events(list).iter().collect::<Vec<_>>(), &plan())
+        };
+        let done = [("agent", "kubelet", "finished"), ("agent", "report", "skipped")];
+        assert!(healthy(&done) && after(&[("kubelet", "finished"), ("report", "skipped")]).is_none());
+        assert!(!healthy(&[("agent", "kubelet", "started")]));
+        assert!(!healthy(&[("lab", "kubelet", "finished")]));
+    }
+
     #[test]
     fn a_pause_is_the_end_only_once_kubelet_is_healthy() {
         assert_eq!(after(&[("sysctls", "paused")]), None, "it may be mended");
         assert_eq!(after(&[("kubelet", "finished"), ("registered", "paused")]), Some(Verdict::CameUp));
         assert_eq!(after(&[("kubelet", "skipped"), ("registered", "paused")]), Some(Verdict::CameUp));
+    }
+
+    #[test]
+    fn a_step_that_is_passed_by_as_done_has_finished() {
+        let until = [("report", "finished"), ("drivers", "finished"), ("x.target", "started")];
+        let until = until.map(|(who, what)| (who.to_owned(), what.to_owned()));
+        let left = |list: &[(&str, &str, &str)]| {
+            let events = events(list);
+            let unseen = unseen(&events.iter().collect::<Vec<_>>(), &until);
+            unseen.into_iter().map(|(who, _)| who.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(left(&[]), ["report", "drivers", "x.target"]);
+        let seen =
+            [("agent", "report", "skipped"), ("x.target", "", "started"), ("agent", "drivers", "failed")];
+        assert_eq!(left(&seen), ["drivers"]);
+        let failed = Event {
+            why: "it ended with code 1".to_owned(),
+            ..events(&[("agent", "drivers", "skipped")]).remove(0)
+        };
+        let drivers = [("drivers".to_owned(), "finished".to_owned())];
+        assert_eq!(unseen(&[&failed], &drivers).len(), 1, "it failed earlier in the boot");
     }
 
     #[test]

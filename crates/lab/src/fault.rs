@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use bringup_plan::STEPS_UNIT;
+
 /// Why a trial cannot be held.
 #[derive(Debug, thiserror::Error)]
 pub enum LabFault {
@@ -32,7 +34,7 @@ pub enum LabFault {
         others: Vec<String>,
     },
     /// Steps that the plan does not have.
-    #[error("the plan has no such step: {}; {}", listed(asked), meant(near.as_deref(), steps))]
+    #[error("{}", no_step(asked, near.as_deref(), steps))]
     NoStep {
         /// What was asked for.
         asked: Vec<String>,
@@ -108,10 +110,22 @@ fn needs(root: bool, packages: &[String]) -> String {
     format!("the lab needs {listed}; {how}")
 }
 
+fn no_step(asked: &[String], near: Option<&str>, steps: &[String]) -> String {
+    if steps.is_empty() {
+        // What runs a document's steps then is one unit.
+        return format!(
+            "steps are known only where our agent follows a plan, and here it does not: {}; `--power-cut`, `--kill` and `--until` take \
+             a unit's name, such as `kubelet.service` or, of a document with `agent: none`, `{STEPS_UNIT}`, which runs its steps; \
+             `--fail` and `--slow` need the agent",
+            listed(asked)
+        );
+    }
+    format!("the plan has no such step: {}; {}", listed(asked), meant(near, steps))
+}
+
 fn meant(near: Option<&str>, others: &[String]) -> String {
     match near {
         Some(near) => format!("did you mean `{near}`?"),
-        None if others.is_empty() => "the input has no plan of ours".to_owned(),
         None => format!("there are {}", listed(others)),
     }
 }

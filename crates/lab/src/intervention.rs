@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bringup_progress::Event;
 use serde_json::Value;
 
-use crate::container::Switch;
+use crate::container::{Switch, killed_units};
 
 /// The agent's journal.
 pub(crate) const JOURNAL: &str = "/var/lib/bringup/journal";
@@ -69,6 +70,20 @@ impl Wanted {
     pub(crate) fn is_empty(&self) -> bool {
         self.cuts.is_empty() && self.kills.is_empty()
     }
+}
+
+/// Kills that came too late, by their places among the events: the unit that was to be killed as it started has started all
+/// the same.
+pub(crate) fn late_kills(events: &[Event]) -> Vec<usize> {
+    let is_late = |(place, kill): (usize, &Event)| {
+        let own =
+            |event: &&Event| event.boot == kill.boot && event.actor == kill.step && event.event != "starting";
+        let next = events.iter().skip(place).find(own);
+        let killed =
+            kill.actor == "lab" && kill.event == "killed" && killed_units().any(|unit| unit == kill.step);
+        (killed && next.is_some_and(|next| next.event == "started")).then_some(place)
+    };
+    events.iter().enumerate().filter_map(is_late).collect()
 }
 
 /// Watches the agent's journal and intervenes, until there is nothing more to do or the value is dropped.
@@ -190,6 +205,31 @@ mod tests {
         file.write_all(rest.as_bytes()).unwrap();
         assert_eq!(tail.begun(), ["b"]);
         assert_eq!(tail.begun(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_kill_of_a_unit_that_has_started_all_the_same_came_too_late() {
+        let late = |words: &[(&str, &str, &str)]| {
+            let event = |(actor, step, event): &(&str, &str, &str)| Event {
+                at_ms: 0,
+                boot: "1".to_owned(),
+                actor: (*actor).to_owned(),
+                step: (*step).to_owned(),
+                event: (*event).to_owned(),
+                why: String::new(),
+            };
+            late_kills(&words.iter().map(event).collect::<Vec<_>>())
+        };
+        let unit = "bringup-steps.service";
+        let (starting, killed) = ((unit, "", "starting"), ("lab", unit, "killed"));
+        let (exited, failed, started) = ((unit, "", "exited"), (unit, "", "failed"), (unit, "", "started"));
+        assert_eq!(late(&[starting, killed, started]), [1]);
+        assert!(late(&[starting, killed, exited, failed]).is_empty());
+        assert!(late(&[starting, killed, exited, starting, started]).is_empty(), "it was started again");
+        assert!(late(&[starting, killed]).is_empty());
+        // What is killed there is the agent.
+        let (theirs, kubelet) = (("lab", "kubelet.service", "killed"), ("kubelet.service", "", "started"));
+        assert!(late(&[theirs, kubelet]).is_empty());
     }
 
     #[test]

@@ -88,6 +88,8 @@ pub struct Outcome {
     pub disagreements: Vec<String>,
     /// What was asked for, such as `--power-cut STEP`, and has not been done.
     pub left_undone: Vec<String>,
+    /// What was waited for, such as `--until STEP=finished`, and was not seen when the time was over.
+    pub unseen: Vec<String>,
     /// What kept the machine from coming up.
     pub failing: Vec<Failing>,
     /// What failed, in whichever boot, and did not keep the machine from coming up.
@@ -107,11 +109,24 @@ pub struct Outcome {
 impl Outcome {
     /// What it came to, in one clause for people.
     pub fn told(&self) -> String {
-        match (self.verdict, passed_over::in_one(&self.passed_over)) {
-            (Verdict::CameUp, Some(failed)) => format!("the node came up, but {failed}"),
-            (Verdict::CameUp, None) => "the node came up".to_owned(),
-            (Verdict::Failed, _) => "the node did not come up".to_owned(),
-            (Verdict::NotYet, _) => "the node was not up when the time was over".to_owned(),
+        let unseen: Vec<String> = self.unseen.iter().map(|asked| format!("`{asked}`")).collect();
+        let unseen = (!unseen.is_empty()).then(|| format!("{} was not seen", unseen.join(", ")));
+        match self.verdict {
+            Verdict::CameUp => {
+                let waited = unseen.map(|unseen| format!("{unseen} until the time was over"));
+                let but: Vec<String> =
+                    waited.into_iter().chain(passed_over::in_one(&self.passed_over)).collect();
+                if but.is_empty() {
+                    "the node came up".to_owned()
+                } else {
+                    format!("the node came up, but {}", but.join(", and "))
+                }
+            }
+            Verdict::Failed => "the node did not come up".to_owned(),
+            Verdict::NotYet => {
+                let unseen = unseen.map(|unseen| format!(": {unseen}")).unwrap_or_default();
+                format!("the node was not up when the time was over{unseen}")
+            }
         }
     }
 

@@ -182,7 +182,12 @@ mod tests {
     fn a_carrier_without_a_plan_has_no_steps() {
         let wishes = Wishes { power_cuts: names("drivers"), ..Wishes::default() };
         let said = wishes.check(None).unwrap_err().to_string();
-        assert_eq!(said, "the plan has no such step: `--power-cut drivers`; the input has no plan of ours");
+        assert_eq!(
+            said,
+            "steps are known only where our agent follows a plan, and here it does not: `--power-cut drivers`; `--power-cut`, \
+             `--kill` and `--until` take a unit's name, such as `kubelet.service` or, of a document with `agent: none`, \
+             `bringup-steps.service`, which runs its steps; `--fail` and `--slow` need the agent"
+        );
         let units = Wishes {
             power_cuts: names("theirs.service"),
             kills: names("theirs.service"),

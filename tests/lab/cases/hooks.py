@@ -126,6 +126,28 @@ def holds_up_nobody(lab):
     assert "bringup-node: paused at step" in said and "prepare" in said.split("bringup-node: paused", 1)[1], said
 
 
+def passed_over(lab):
+    """The node comes up without a hook and beside a unit that fail, and everybody who asks is told."""
+    machine = lab.machine("hook that is passed over")
+    made = document()
+    hook = {"name": "drivers", "run": ["/bin/sh", "-c", "echo no card; exit 127"], "before": ["prepare"]}
+    made["spec"]["nodeGroups"][0]["steps"].append(hook | {"attempts": 1, "onFailure": "continue"})
+    unit = "[Service]\nType=oneshot\nExecStart=/bin/false\n"
+    trial = machine.boot(
+        made,
+        "--file", f"/etc/systemd/system/theirs.service={machine.give(unit, 'theirs.service', 0o644)}",
+        "--file", f"/etc/systemd/system/multi-user.target.d/theirs.conf={machine.give('[Unit]%sWants=theirs.service' % chr(10), 'theirs.conf', 0o644)}",
+    ).came_up()  # fmt: skip
+    step, unit = trial.outcome["passed_over"]
+    assert step == {"boot": "1", "kind": "step", "what": "drivers", "why": "it ended with code 127", "tail": "no card"}, step
+    assert unit["kind"] == "unit" and unit["what"] == "theirs.service", unit
+    # The agent behind the gate has not forgotten what the one before it went on without.
+    (shown,) = [step for step in trial.status["steps"] if step["step"] == "drivers"]
+    assert (shown["progress"], shown["why"]) == ("continued", "it ended with code 127"), shown
+    page = (machine.folder / "timeline-1" / "timeline.html").read_text()
+    assert "<h1 class=\"wait\">The node came up, but `drivers` failed and was passed over: it ended with code 127" in page, page
+
+
 def cases():
     yield "a hook that fails twice is tried again", failing
     yield "a hook that hangs is ended with all that it started", hanging
@@ -136,3 +158,4 @@ def cases():
     yield "a hook that the lab makes fail and slow", hindered
     yield "a hook that gives up ends it, and says why", gives_up
     yield "a paused agent holds up nobody", holds_up_nobody
+    yield "a hook that is passed over is told, and so is a unit that fails", passed_over

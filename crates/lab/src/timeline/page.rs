@@ -21,7 +21,7 @@ th{color:var(--soft);text-align:left;font-weight:600}th,td{padding:3px 10px;bord
 /// The page.
 pub fn page(outcome: &Outcome) -> String {
     let class = match outcome.verdict {
-        Verdict::CameUp if outcome.passed_over.is_empty() => "good",
+        Verdict::CameUp if outcome.passed_over.is_empty() && outcome.unseen.is_empty() => "good",
         Verdict::CameUp | Verdict::NotYet => "wait",
         Verdict::Failed => "bad",
     };

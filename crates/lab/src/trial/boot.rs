@@ -155,6 +155,7 @@ impl Trial {
     }
 
     fn watch(&mut self, running: &mut Running, tell: &mut dyn FnMut(&Event)) -> Result<Over, LabFault> {
+        self.unseen.clear();
         loop {
             interruption::check()?;
             if self.cut.is_some() {
@@ -186,10 +187,11 @@ impl Trial {
                         output: complaint,
                     });
                 }
+                self.note_unseen();
                 return Ok(Over::Settled(Verdict::NotYet));
             }
             if running.is_still_paused() || Instant::now() >= running.deadline {
-                return Ok(Over::Settled(Verdict::NotYet));
+                return Ok(Over::Settled(self.out_of_time(running)));
             }
         }
     }
@@ -314,13 +316,27 @@ impl Trial {
         Ok(if failed.is_empty() { verdict } else { Some(Verdict::Failed) })
     }
 
-    fn verdict(&self, running: &Running) -> Option<Verdict> {
+    /// Keeps in mind what was waited for in vain.
+    fn note_unseen(&mut self) {
         let own = self.own_events();
-        let verdict = if let Some(plan) = &self.subject.plan {
-            let ended = ended::by_agent(&own, plan, running.last.elapsed());
+        let unseen = ended::unseen(&own, &self.wishes.until).into_iter();
+        self.unseen = unseen.map(|(who, what)| format!("--until {who}={what}")).collect();
+    }
+
+    /// What it came to when the time is over: it may be up, and something else was waited for.
+    fn out_of_time(&mut self, running: &Running) -> Verdict {
+        self.note_unseen();
+        let came_up = self.by_itself(&self.own_events(), running) == Some(Verdict::CameUp);
+        if came_up && !self.unseen.is_empty() { Verdict::CameUp } else { Verdict::NotYet }
+    }
+
+    /// What it has come to, whatever else is waited for.
+    fn by_itself(&self, own: &[&Event], running: &Running) -> Option<Verdict> {
+        if let Some(plan) = &self.subject.plan {
+            let ended = ended::by_agent(own, plan, running.last.elapsed());
             if ended.is_none()
                 && !self.wishes.may_end_a_pause()
-                && ended::is_stuck(&own, running.last.elapsed())
+                && ended::is_stuck(own, running.last.elapsed())
             {
                 return Some(Verdict::NotYet);
             }
@@ -334,17 +350,23 @@ impl Trial {
                 expects_kubelet: self.subject.expects_kubelet,
                 healthy: running.probe.as_ref().and_then(Probe::healthy),
             };
-            ended::by_units(&own, known)
-        };
+            ended::by_units(own, known)
+        }
+    }
+
+    fn verdict(&self, running: &Running) -> Option<Verdict> {
+        let own = self.own_events();
+        let verdict = self.by_itself(&own, running);
         if self.wishes.until.is_empty() || verdict == Some(Verdict::Failed) {
             // Somebody who wants a shell can mend what is waited for.
             let paused = own.last().is_some_and(|event| event.event == "paused");
             return verdict.or_else(|| (running.shell && paused).then_some(Verdict::NotYet));
         }
-        let seen = |(who, what): &(String, String)| {
-            own.iter().any(|event| event.event == *what && (event.step == *who || event.actor == *who))
-        };
-        self.wishes.until.iter().all(seen).then(|| verdict.unwrap_or(Verdict::NotYet))
+        let unseen = ended::unseen(&own, &self.wishes.until);
+        let plan = self.subject.plan.as_ref().filter(|_| self.wishes.kubernetes.is_none());
+        let healthy = || plan.is_some_and(|plan| ended::kubelet_is_healthy(&own, plan));
+        let up = || if healthy() { Verdict::CameUp } else { Verdict::NotYet };
+        unseen.is_empty().then(|| verdict.unwrap_or_else(up))
     }
 
     /// What the machine's node comes to, once the agent is done.

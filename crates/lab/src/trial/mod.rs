@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use bringup_plan::STEPS_UNIT;
 use bringup_progress::Event;
 use bringup_spec::NodeNamePolicy;
 
@@ -15,7 +16,7 @@ use crate::fault::run;
 use crate::folder::Folder;
 use crate::hindrance::{self, Grip, Hindered};
 use crate::image::{HOST, Layer};
-use crate::intervention::{Done, Wanted};
+use crate::intervention::{self, Done, Wanted};
 use crate::metadata::Metadata;
 use crate::network::{self, METADATA};
 use crate::outcome::{Failing, KubeletKind, Outcome, Requests, Verdict};
@@ -41,6 +42,8 @@ pub struct Trial {
     requests: Vec<Requests>,
     /// Addresses that were asked for and hindered.
     hindered: BTreeSet<String>,
+    /// What was waited for and not seen when the time was over, as it was asked for.
+    unseen: Vec<String>,
     boots: usize,
     status: Option<serde_json::Value>,
     node: Option<serde_json::Value>,
@@ -78,6 +81,7 @@ impl Trial {
             events: Vec::new(),
             requests: Vec::new(),
             hindered: BTreeSet::new(),
+            unseen: Vec::new(),
             boots: 0,
             status: None,
             node: None,
@@ -113,7 +117,7 @@ impl Trial {
             match self.boot(tell)? {
                 // The power is back.
                 Over::Cut => {}
-                Over::Settled(Verdict::CameUp) if left > 0 => left -= 1,
+                Over::Settled(Verdict::CameUp) if left > 0 && self.unseen.is_empty() => left -= 1,
                 Over::Settled(verdict) => break verdict,
             }
         };
@@ -170,7 +174,11 @@ impl Trial {
     }
 
     fn outcome(&self, verdict: Verdict) -> Result<Outcome, LabFault> {
-        let events = order::as_it_happened(&self.events);
+        let mut events = order::as_it_happened(&self.events);
+        let mut left_undone = self.left_undone()?;
+        for place in intervention::late_kills(&events).into_iter().rev() {
+            left_undone.push(format!("--kill {}", events.remove(place).step));
+        }
         let failing = self.failing(verdict);
         let disagreements = order::disagreements(&events, self.subject.plan.as_ref());
         let os = match &self.subject.stands_for {
@@ -207,7 +215,8 @@ impl Trial {
             stand_ins,
             metadata_requests: self.requests.clone(),
             disagreements,
-            left_undone: self.left_undone()?,
+            left_undone,
+            unseen: self.unseen.clone(),
             passed_over: self.passed_over(&events, &failing),
             failing,
             node: self.node.clone(),
@@ -261,9 +270,9 @@ impl Trial {
             let is_last = |event: &&Event| event.step == one.what && event.event == "started";
             let begun = events.iter().rev().find(is_last).map(|event| &event.boot);
             one.tail = match one.kind {
-                Kind::Step if begun.is_none_or(|boot| *boot == one.boot) => {
-                    passed_over::end(&self.output_of(&one.what))
-                }
+                // Without the agent, all that the steps write is in one log.
+                Kind::Step if begun.is_none() && one.boot == last => self.log_of(STEPS_UNIT),
+                Kind::Step if begun == Some(&one.boot) => passed_over::end(&self.output_of(&one.what)),
                 Kind::Unit if one.boot == last => self.log_of(&one.what),
                 Kind::Step | Kind::Unit => String::new(),
             };

@@ -105,8 +105,8 @@ fn try_one(arguments: &TryOut, terminal: &mut Terminal) -> Result<Verdict, Stop>
         Form::Human => terminal.data(summary(&outcome, paint).as_bytes())?,
     }
     Ok(match (outcome.verdict, outcome.agrees && outcome.left_undone.is_empty()) {
-        (Came::CameUp, true) => Verdict::Good,
-        (Came::NotYet, true) => Verdict::NotYet,
+        (Came::CameUp, true) if outcome.unseen.is_empty() => Verdict::Good,
+        (Came::CameUp | Came::NotYet, true) => Verdict::NotYet,
         (Came::Failed, _) | (_, false) => Verdict::No,
     })
 }

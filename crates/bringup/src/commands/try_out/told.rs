@@ -39,7 +39,9 @@ fn end(text: &mut String, tail: &str) {
 /// For people.
 pub(super) fn summary(outcome: &Outcome, paint: Paint) -> String {
     let verdict = match outcome.verdict {
-        Came::CameUp if outcome.passed_over.is_empty() => paint.good(&outcome.told()),
+        Came::CameUp if outcome.passed_over.is_empty() && outcome.unseen.is_empty() => {
+            paint.good(&outcome.told())
+        }
         Came::CameUp | Came::NotYet => paint.warning(&outcome.told()),
         Came::Failed => paint.error(&outcome.told()),
     };
@@ -100,6 +102,7 @@ mod tests {
             metadata_requests: Vec::new(),
             disagreements: Vec::new(),
             left_undone: Vec::new(),
+            unseen: Vec::new(),
             failing: Vec::new(),
             passed_over: Vec::new(),
             node: None,
@@ -145,6 +148,19 @@ mod tests {
         let page = page(&outcome);
         let head = format!("<h1 class=\"wait\">T{}</h1>", &verdict[1..]);
         assert!(page.contains(&head) && page.contains("<pre>modprobe: not found</pre>"), "{page}");
+    }
+
+    #[test]
+    fn what_was_waited_for_in_vain_is_named() {
+        let unseen = vec!["--until report=finished".to_owned()];
+        let late = Outcome { unseen, verdict: Came::NotYet, ..outcome() };
+        let text = summary(&late, Paint::new(Colour::Never));
+        let head = "\nthe node was not up when the time was over: `--until report=finished` was not seen; ";
+        assert!(text.starts_with(head), "{text}");
+        let up = Outcome { came_up: true, verdict: Came::CameUp, ..late };
+        let text = summary(&up, Paint::new(Colour::Never));
+        let head = "\nthe node came up, but `--until report=finished` was not seen until the time was over; ";
+        assert!(text.starts_with(head), "{text}");
     }
 
     #[test]
