@@ -18,6 +18,9 @@ const UNIT_FAILED: &str = "be02cf6855d2428ba40df7e9d022f03d";
 const UNIT_STOPPED: &str = "9d1aaa27d60140bd96365438aad20286";
 const UNIT_PROCESS_EXIT: &str = "98e322203f7a4ed290d09fe03c09fe15";
 
+/// What runs the steps without the agent, as systemd calls it in the journal.
+const STEPS_SCRIPT: &str = "bringup-steps";
+
 const FOLLOW: &str = "follow the container's journal";
 
 /// Follows a journal while it grows.
@@ -161,6 +164,19 @@ impl Entry {
         {
             return Some(Event { boot: boot.to_string(), ..event });
         }
+        // Where there is no agent, the script that runs the steps says little: `bringup_carry::step_runner`.
+        let passed =
+            message.strip_prefix("bringup: step ").and_then(|rest| rest.strip_suffix(" is passed over"));
+        if let Some(step) = passed.filter(|_| self.field("SYSLOG_IDENTIFIER") == STEPS_SCRIPT) {
+            return Some(Event {
+                at_ms,
+                boot: boot.to_string(),
+                actor: "steps".to_owned(),
+                step: step.to_owned(),
+                event: "continued".to_owned(),
+                why: String::new(),
+            });
+        }
         let unit = self.field("UNIT");
         if unit.is_empty() {
             return None;
@@ -189,5 +205,25 @@ fn usual(unit: &str) -> &str {
     match unit.strip_prefix("snap.kubelet") {
         Some(rest) if rest.ends_with(".daemon.service") => "kubelet.service",
         _ => unit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_step_that_the_script_goes_on_without_is_heard_of() {
+        let entry = |who: &str, message: &str| {
+            let entry = json!({"__REALTIME_TIMESTAMP": "7000", "SYSLOG_IDENTIFIER": who, "MESSAGE": message});
+            Entry(entry).event(1).map(|event| (event.actor, event.step, event.event, event.at_ms))
+        };
+        let [steps, drivers, continued] = ["steps", "drivers", "continued"].map(str::to_owned);
+        let message = "bringup: step drivers is passed over";
+        assert_eq!(entry("bringup-steps", message), Some((steps, drivers, continued, 7)));
+        assert_eq!(entry("theirs", message), None);
+        assert_eq!(entry("bringup-steps", "bringup: step drivers has failed, attempt 1"), None);
     }
 }
