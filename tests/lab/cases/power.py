@@ -23,8 +23,9 @@ def at_every_step(lab):
     trial = machine.boot(document(), *options, deadline=400).came_up()
     cut = [event["step"] for event in trial.of("lab", "power-cut")]
     assert cut == steps, (cut, steps)
-    # A program that was cut off runs again, and only that.
-    assert machine.runs() <= 2 and len(machine.calls()) <= 2, (machine.runs(), machine.calls())
+    # A program that was cut off runs again, and only that. Kubelet may have been started when the power goes at the gate: then
+    # there, where it goes at kubelet itself, and at last.
+    assert machine.runs() <= 2 and len(machine.calls()) <= 3, (machine.runs(), machine.calls())
     machine.like(lab.reference(document()))
 
 
